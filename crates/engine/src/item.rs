@@ -58,6 +58,22 @@ pub fn id_mut(item: &mut ThreadItem) -> Option<&mut String> {
     with_id!(item, id => Some(id), None)
 }
 
+/// Whether an item is stored as one that has begun and not ended.
+pub fn is_open(item: &ThreadItem) -> bool {
+    match item {
+        ThreadItem::CommandExecution { status, .. } => {
+            *status == CommandExecutionStatus::InProgress
+        }
+        ThreadItem::FileChange { status, .. } => *status == PatchApplyStatus::InProgress,
+        ThreadItem::McpToolCall { status, .. } => *status == McpToolCallStatus::InProgress,
+        ThreadItem::DynamicToolCall { status, .. } => *status == DynamicToolCallStatus::InProgress,
+        ThreadItem::CollabAgentToolCall { status, .. } => {
+            *status == CollabAgentToolCallStatus::InProgress
+        }
+        _ => false,
+    }
+}
+
 /// The final state of an item whose work was given up.
 pub fn abandoned(mut item: ThreadItem) -> ThreadItem {
     match &mut item {

@@ -37,6 +37,6 @@ pub use input::{
     ModelEvent, ModelItem, Obstacle, OutputItem, Resumed, ReviewOutcome, ReviewStart,
     SchemaMismatch, ShellStart, Start, ToolCall, ToolDelta, ToolEvent, UserMessage, Waiting,
 };
-pub use item::{id as item_id, same_kind as same_item_kind};
+pub use item::{id as item_id, is_open as is_open_item, same_kind as same_item_kind};
 pub use thread::{Thread, ThreadSetup};
 pub use turn::{MAX_PENDING, MAX_PENDING_BYTES, TurnKind};

@@ -56,6 +56,8 @@ mod store;
 #[cfg(unix)]
 mod store_clients;
 #[cfg(unix)]
+mod store_continue;
+#[cfg(unix)]
 mod store_faults;
 #[cfg(unix)]
 mod store_nodes;

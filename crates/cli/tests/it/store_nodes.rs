@@ -77,6 +77,15 @@ impl Nodes {
         self.model.queue_json(json!({ "calls": calls }));
     }
 
+    /// What the model was sent last, as text.
+    pub fn last_request(&self) -> String {
+        let requests = self.model.requests();
+        requests
+            .last()
+            .map(|it| it.body.to_string())
+            .unwrap_or_default()
+    }
+
     pub fn play(&self, text: &str) {
         let usage = json!({ "input": 1000, "output": 200 });
         self.model

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use quipu_engine::item_id;
+use quipu_engine::{is_open_item, item_id};
 use quipu_journal::{StoredEvent, StoredEvents};
 use quipu_wire::{
     ItemCompletedNotification, ServerNotification, Thread, ThreadItem, Turn,
@@ -33,6 +33,8 @@ pub(super) fn missing(stored: &StoredEvents, thread: &Thread) -> Vec<ServerNotif
         };
         let seen = Seen::of(&stored.events, last);
         let items = seen.rest(&turn.items);
+        let goes_on = turn.status == TurnStatus::InProgress;
+        let items = items.filter(|item| !(goes_on && is_open_item(item)));
         missing.extend(items.map(|item| completed(&thread.id, &turn.id, item)));
         missing.extend(ended(&thread.id, turn));
     }

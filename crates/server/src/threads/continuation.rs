@@ -7,7 +7,7 @@
 use std::convert::identity;
 use std::sync::Arc;
 
-use quipu_engine::{Input, Obstacle, Resumed, item_id};
+use quipu_engine::{Input, Obstacle, Resumed, is_open_item, item_id};
 use quipu_journal::event::TurnAborted;
 use quipu_journal::{Event, Log, Record, Replay, Source, TurnContext};
 use quipu_prompt::{resumed, stored};
@@ -173,7 +173,8 @@ pub(super) async fn go_on(actor: &mut Actor, left: LeftTurn) {
     let items = &left.turn.items;
     let history = actor.engine.own_history();
     let mut added = resumed::outputs(history, |call| {
-        items.iter().find(|item| item_id(item) == call)
+        let mut ended = items.iter().filter(|item| !is_open_item(item));
+        ended.find(|item| item_id(item) == call)
     });
     let outputs = resumed::count_outputs(history) + added.len();
     let is_answered = left.is_answered && added.is_empty();
@@ -204,7 +205,7 @@ pub(super) async fn go_on(actor: &mut Actor, left: LeftTurn) {
     actor.recorder.begin_turn();
     actor.audience.prepare();
     goal::turn_started(actor);
-    let open = open_items(actor, &turn_id);
+    let open = open_items(actor, &left.turn);
     let ids = left.turn.items.iter().map(|item| item_id(item).into());
     let resumed = Resumed {
         turn_id: turn_id.into(),
@@ -251,11 +252,13 @@ fn restore_settings(actor: &mut Actor, context: &TurnContext) -> Result<(), Refu
         effort: word(context.effort.as_deref()),
         summary: word(context.summary.as_deref()),
         personality: told.personality,
-        collaboration_mode: told.collaboration_mode,
         ..TurnStartParams::default()
     };
     let rights = actor.session.rights(&actor.server, &params)?;
     rights::change_session(actor, rights, &params);
+    if let Some(mode) = told.collaboration_mode {
+        actor.session.mode = mode;
+    }
     if told.developer_instructions.is_some() {
         actor.session.developer_instructions = told.developer_instructions;
     }
@@ -266,17 +269,25 @@ fn word<T: DeserializeOwned>(word: Option<&str>) -> Option<T> {
     serde_json::from_value(word?.into()).ok()
 }
 
-/// The items that clients saw begin on another server.
-fn open_items(actor: &Actor, turn: &str) -> Vec<ThreadItem> {
+/// The items that are stored as begun, or that clients saw begin, on another server.
+fn open_items(actor: &Actor, turn: &Turn) -> Vec<ThreadItem> {
+    let recorded = turn.items.iter().filter(|item| is_open_item(item));
+    let mut open: Vec<ThreadItem> = recorded.cloned().collect();
     let Ok(id) = super::parse_id(&actor.handle.id) else {
-        return Vec::new();
+        return open;
     };
     let stored = tokio::task::block_in_place(|| actor.server.store.events(id).read());
     let stored = stored.inspect_err(|error| {
         tracing::error!(thread = %id, %error, "failed to read events");
     });
-    let stored = stored.ok().flatten();
-    stored.map_or_else(Vec::new, |it| catch_up::open_items(&it, turn))
+    let shown = stored.ok().flatten();
+    let shown = shown.map_or_else(Vec::new, |it| catch_up::open_items(&it, &turn.id));
+    for item in shown {
+        if !open.iter().any(|it| item_id(it) == item_id(&item)) {
+            open.push(item);
+        }
+    }
+    open
 }
 
 /// Sees to it that no turn runs. One that cannot go on elsewhere, because nothing of it is stored or because it belongs to
