@@ -72,7 +72,7 @@ impl Log {
     }
 
     /// Becomes the writer of the thread, unless another process is.
-    pub(crate) fn take_writer(&mut self) -> Result<()> {
+    pub fn take_writer(&mut self) -> Result<()> {
         if self.writer.is_none() {
             self.writer = Some(self.backend.lease(self.id)?);
         }

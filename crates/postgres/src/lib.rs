@@ -30,7 +30,7 @@ use std::time::Duration;
 use quipu_journal::{Error, Result, Store};
 use uuid::Uuid;
 
-use crate::database::Database;
+use crate::database::{Database, params};
 use crate::lease::Leases;
 use crate::requests::Sweep;
 
@@ -96,6 +96,15 @@ impl Postgres {
     /// The other node that runs a thread, if one that is alive and can be reached does.
     pub fn owner(&self, thread: Uuid) -> Result<Option<Owner>> {
         self.leases.owner(thread)
+    }
+
+    /// The id of what a request with this key makes or made, if there was one.
+    pub fn made_by(&self, key: &str) -> Result<Option<String>> {
+        let sql = "SELECT made FROM quipu.requests WHERE key = $1";
+        let row = self
+            .database
+            .query_one(sql, params![key.as_bytes().to_vec()])?;
+        Ok(row.map(|row| row.get(0)))
     }
 
     /// What a path is called in the database.

@@ -189,6 +189,35 @@ async fn requests_go_to_the_server_that_runs_the_thread() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn threads_are_made_once_on_whatever_server() {
+    let Some(mut nodes) = Nodes::new().await else {
+        return;
+    };
+    let mut first = Node::start(&mut nodes, 8, &secret()).await;
+    let mut second = Node::start(&mut nodes, 9, &secret()).await;
+    let (mut one, mut other) = (first.client().await, second.client().await);
+    let start = json!({ "idempotencyKey": "start" });
+    let made = one.call("thread/start", start.clone()).await;
+    let thread = id(&made["thread"]);
+    let again = other.call("thread/start", start).await;
+    assert_eq!(id(&again["thread"]), thread);
+    // Both follow one thread, which the first server runs.
+    nodes.play("done");
+    other.call("turn/start", turn(&thread, "go", "turn")).await;
+    let ended = one.skip_to("turn/completed").await;
+    let same = other.skip_to("turn/completed").await;
+    assert_eq!(same["quipu"]["seq"], ended["quipu"]["seq"]);
+    let fork = json!({ "threadId": thread, "idempotencyKey": "fork" });
+    let made = other.call("thread/fork", fork.clone()).await;
+    let again = one.call("thread/fork", fork).await;
+    assert_eq!(id(&again["thread"]), id(&made["thread"]));
+    let listed = one.call("thread/list", json!({})).await;
+    assert_eq!(listed["data"].as_array().unwrap().len(), 2, "{listed}");
+    one.leave().await;
+    other.leave().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_was_paused_too_long_writes_nothing_more() {
     let Some(mut nodes) = Nodes::new().await else {
         return;

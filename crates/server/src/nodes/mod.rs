@@ -48,6 +48,14 @@ type Slot = Arc<tokio::sync::Mutex<Weak<Upstream>>>;
 #[serde(rename_all = "camelCase")]
 struct About {
     thread_id: Option<String>,
+    idempotency_key: Option<String>,
+}
+
+/// What a request is about.
+enum Subject {
+    Thread(Uuid),
+    /// The thread that it makes, or made when it was sent before with this key, and the one that it copies.
+    Made(String, Option<Uuid>),
 }
 
 impl Nodes {
@@ -97,10 +105,13 @@ pub(crate) async fn route(cx: Cx, request: Request) {
         return cx.client.outbox.close(CloseCode::TRY_AGAIN);
     }
     match about(&cx, &request) {
-        Some(thread) => {
+        Some(subject) => {
             let lanes = cx.server.lanes.clone();
-            let key = Key::Owner(thread.to_string());
-            lanes.run(key, Box::pin(decide(cx, request, thread)));
+            let key = match &subject {
+                Subject::Thread(thread) => thread.to_string(),
+                Subject::Made(key, _) => key.clone(),
+            };
+            lanes.run(Key::Owner(key), Box::pin(decide(cx, request, subject)));
         }
         None => router::route(cx, request).await,
     }
@@ -120,15 +131,43 @@ fn is_for_another(cx: &Cx, request: &Request) -> bool {
         && cx.server.nodes.is_some()
 }
 
-/// The thread that a request is about, if another node may have it.
-fn about(cx: &Cx, request: &Request) -> Option<Uuid> {
+/// What a request is about, if another node may have it.
+fn about(cx: &Cx, request: &Request) -> Option<Subject> {
     cx.client.introduction()?;
     cx.server.nodes.as_ref()?;
     let about: About = serde_json::from_slice(request.params.as_ref()?.as_bytes()).ok()?;
-    Uuid::parse_str(&about.thread_id?).ok()
+    let makes = [request::ThreadStart::NAME, request::ThreadFork::NAME];
+    let thread = about.thread_id.and_then(|id| Uuid::parse_str(&id).ok());
+    match about.idempotency_key {
+        Some(key) if makes.contains(&request.method.as_str()) => Some(Subject::Made(key, thread)),
+        _ => thread.map(Subject::Thread),
+    }
 }
 
-async fn decide(cx: Cx, request: Request, thread: Uuid) {
+/// The thread that a request is about; none if nothing is known of it.
+fn thread_of(nodes: &Nodes, subject: Subject) -> quipu_journal::Result<Option<Uuid>> {
+    match subject {
+        Subject::Thread(thread) => Ok(Some(thread)),
+        Subject::Made(key, copied) => {
+            let made = tokio::task::block_in_place(|| nodes.database.made_by(&key))?;
+            let made = made.and_then(|made| Uuid::parse_str(&made).ok());
+            Ok(made.or(copied))
+        }
+    }
+}
+
+async fn decide(cx: Cx, request: Request, subject: Subject) {
+    let found = cx.server.nodes.as_ref();
+    let found = found.map_or(Ok(None), |nodes| thread_of(nodes, subject));
+    let thread = match found {
+        Ok(Some(thread)) => thread,
+        Ok(None) => return router::route(cx, request).await,
+        Err(error) => {
+            let text = format!("failed to find the node of the thread: {error}");
+            let error = ErrorObject::from(Refusal::internal(text));
+            return router::refuse(&cx, request.id, &error).await;
+        }
+    };
     let (server, id) = (Arc::clone(&cx.server), request.id.clone());
     let is_here = server.threads.get(&thread.to_string()).is_some();
     let Some(nodes) = server.nodes.as_ref().filter(|_| !is_here) else {

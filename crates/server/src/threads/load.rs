@@ -60,6 +60,13 @@ pub(crate) fn start(
         true => None,
         false => Some(server.store.create(meta.clone()).map_err(cannot_create)?),
     };
+    if let Some(log) = log
+        .as_mut()
+        .filter(|_| request.id.is_some() && server.nodes.is_some())
+    {
+        // Other nodes pass the same request on to this one, also before anything is said in the thread.
+        log.take_writer().map_err(cannot_create)?;
+    }
     let prompt = prompt_state(server, &session, &meta);
     let mut thread = view::new(&meta, &session, log.as_ref());
     if let Some(log) = log.as_mut().filter(|_| !request.history.is_empty()) {
