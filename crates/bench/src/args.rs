@@ -56,6 +56,9 @@ pub struct Args {
     /// Measure the service `quipu runner` with 0, 50 and 500 agents instead of the table
     #[arg(long, group = "kind")]
     pub runner: bool,
+    /// Measure threads in PostgreSQL beside threads in files instead of the table; needs Debian's `postgresql`
+    #[arg(long, group = "kind")]
+    pub store: bool,
     /// Measure how cost grows with size instead of the table
     #[arg(long, group = "kind")]
     pub curves: bool,

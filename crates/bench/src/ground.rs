@@ -52,6 +52,13 @@ stream_max_retries = 0
         self.0.path()
     }
 
+    /// Adds settings at the end, which begin with the name of their table.
+    pub fn add(&self, settings: &str) -> Result<()> {
+        let path = self.path().join("config.toml");
+        let before = std::fs::read_to_string(&path)?;
+        Ok(std::fs::write(path, before + settings)?)
+    }
+
     /// The server program in this home.
     pub fn launch(&self, program: &Path, args: &[&str]) -> Launch {
         self.launch_any(program, &["app-server"])

@@ -240,9 +240,13 @@ pub struct Clients {
 
 impl Clients {
     pub async fn start(ground: &Ground<'_>) -> Result<Clients> {
-        let home = Home::new(ground.model())?;
+        Clients::start_in(Home::new(ground.model())?, ground.subject()).await
+    }
+
+    /// The same in a home with settings of its own.
+    pub async fn start_in(home: Home, subject: &Subject) -> Result<Clients> {
         let listen = ["--listen", "ws://127.0.0.1:0"];
-        let mut process = home.launch(&ground.subject().program, &listen).start();
+        let mut process = home.launch(&subject.program, &listen).start();
         Ok(Clients {
             url: process.url().await,
             process,

@@ -18,6 +18,7 @@ mod runner;
 mod session;
 mod soak;
 mod stock;
+mod store;
 mod svg;
 mod usage;
 
@@ -65,6 +66,8 @@ async fn run(args: Args) -> Result<()> {
         Outcome::Mixed(mixed::run(&subjects, &model, time).await?)
     } else if let Some(time) = args.soak {
         Outcome::Soak(soak::run(&subjects, &model, time).await?)
+    } else if args.store {
+        Outcome::Store(store::run(&subjects[0], &model, args.quick).await?)
     } else if args.curves {
         Outcome::Curves(curves::run(&subjects, &model, args.quick).await?)
     } else {

@@ -9,6 +9,7 @@ use crate::curves::Growth;
 use crate::plot::plot;
 use crate::report::Report;
 use crate::soak::Soaks;
+use crate::store::Stores;
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
@@ -17,6 +18,7 @@ pub enum Outcome {
     Soak(Soaks),
     Mixed(Soaks),
     Curves(Growth),
+    Store(Stores),
 }
 
 impl Outcome {
@@ -35,6 +37,7 @@ impl Outcome {
             Outcome::Table(report) => report.table(),
             Outcome::Soak(soaks) | Outcome::Mixed(soaks) => soaks.table(),
             Outcome::Curves(growth) => growth.table(),
+            Outcome::Store(stores) => stores.table(),
         }
     }
 
@@ -45,6 +48,7 @@ impl Outcome {
             Outcome::Soak(_) => "<!-- soak -->\n",
             Outcome::Mixed(_) => "<!-- mixed -->\n",
             Outcome::Curves(_) => "<!-- curves -->\n",
+            Outcome::Store(_) => "<!-- store -->\n",
         };
         let Some((before, after)) = page.split_once(mark) else {
             return Err(format!("the page has no line {mark}").into());
@@ -63,6 +67,7 @@ impl Outcome {
             Outcome::Soak(soaks) => plot("50 threads at work", &soaks.panels()),
             Outcome::Mixed(soaks) => plot("Work of all kinds", &soaks.panels()),
             Outcome::Curves(growth) => plot("Cost against size", &growth.panels()),
+            Outcome::Store(stores) => plot("Threads in PostgreSQL", &stores.panels()),
         })
     }
 }
@@ -75,7 +80,6 @@ mod tests {
     fn the_page_and_the_drawings_show_the_committed_results() {
         let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
         let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
-        let page = read("docs/performance.md");
         let names: Vec<String> = std::fs::read_dir(root.join("bench-results"))
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -89,9 +93,14 @@ mod tests {
                 outcome.svg().unwrap() == read(&format!("{file}.svg")),
                 "renew it: cargo run -p quipu-bench -- --from {file}.json --svg {file}.svg"
             );
+            let path = match outcome {
+                Outcome::Store(_) => "docs/scale.md",
+                _ => "docs/performance.md",
+            };
+            let page = read(path);
             assert!(
                 outcome.put_on(&page).unwrap() == page,
-                "renew it: cargo run -p quipu-bench -- --from {file}.json --page docs/performance.md"
+                "renew it: cargo run -p quipu-bench -- --from {file}.json --page {path}"
             );
             let again = Outcome::parse(&outcome.json().unwrap()).unwrap();
             assert_eq!(again.text(), outcome.text());
