@@ -16,7 +16,7 @@ use tokio::time::{Instant, interval, timeout, timeout_at};
 use crate::store_run::{Failed, Log, Run, Scatter, call, id, read};
 
 /// How long anything may take, over all faults that happen meanwhile.
-const PATIENCE: Duration = Duration::from_secs(240);
+const PATIENCE: Duration = Duration::from_secs(120);
 /// How long a connection may take to be made.
 const CONNECT: Duration = Duration::from_secs(20);
 /// How many turns a thread gets.
@@ -274,8 +274,9 @@ impl Client {
             let waited = timeout_at(deadline, wait).await;
             assert!(
                 waited.is_ok(),
-                "{} waits for the end of turn {turn} of {thread}",
-                self.name
+                "{} waits for the end of turn {turn} after\n{}",
+                self.name,
+                self.log.lock().last_of(thread)
             );
         }
     }

@@ -116,7 +116,20 @@ pub async fn read(
     changed.send_replace(());
 }
 
+/// How many steps are shown of a client that waits in vain.
+const SHOWN: usize = 12;
+
 impl Log {
+    /// The last steps of a thread.
+    pub fn last_of(&self, thread: &str) -> String {
+        let texts = self.seen.iter().map(|step| match step {
+            Seen::Event(event) => event.to_string(),
+            follows => format!("{follows:?}"),
+        });
+        let of_thread: Vec<String> = texts.filter(|it| it.contains(thread)).collect();
+        of_thread[of_thread.len().saturating_sub(SHOWN)..].join("\n")
+    }
+
     fn take(&mut self, notification: &Notification) {
         let value = |json: Option<&RawJson>| -> Value {
             json.and_then(|it| serde_json::from_slice(it.as_bytes()).ok())
