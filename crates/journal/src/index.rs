@@ -123,8 +123,9 @@ impl Index {
         drop(platform::private_file(&mut options).open(file));
         let mut db = Connection::open(file)?;
         db.busy_timeout(BUSY_PATIENCE)?;
+        // A new file need not be on the disk before it is used: one that a power failure damages is made again.
+        db.pragma_update(None, "synchronous", "off")?;
         db.pragma_update(None, "journal_mode", "wal")?;
-        db.pragma_update(None, "synchronous", "normal")?;
         db.pragma_update(None, "cache_size", -1024)?;
         if version(&db)? == 0 {
             let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -133,6 +134,7 @@ impl Index {
             }
             transaction.commit()?;
         }
+        db.pragma_update(None, "synchronous", "normal")?;
         let find = "SELECT value FROM about WHERE key = 'home'";
         let usable = version(&db)? == SCHEMA
             && db.query_row(find, [], |row| row.get::<_, String>(0))? == home.to_string_lossy();

@@ -26,6 +26,9 @@ const UNSETTLED: i64 = -1;
 /// How far west or east of UTC a local date can be.
 const ZONE: i64 = 14 * 3600;
 const DAY: i64 = 86_400;
+/// How many directories to bring up to date in one transaction. Each transaction writes the pages that it changes to the
+/// log, mostly the same ones; and another process waits for it.
+const AT_ONCE: usize = 64;
 
 /// The directories of live rollouts, newest day first, found as they are asked for.
 pub(super) struct Days {
@@ -106,42 +109,76 @@ impl Index {
         self.look_at(Path::new(ARCHIVED))
     }
 
-    /// Brings the rows of a directory up to date if the directory changed; says whether any row did.
-    pub(super) fn look_at(&mut self, directory: &Path) -> Result<bool> {
-        Ok(self.look_at_newest(directory, usize::MAX)?.changed)
+    /// Looks at all directories of live rollouts.
+    pub(super) fn look_everywhere(&mut self) -> Result<()> {
+        let days: Vec<PathBuf> = Days::new(&self.home).collect();
+        self.look_at_newest(&days, usize::MAX).map(drop)
     }
 
-    /// The same, but of the rollouts that are new to the index only so many, those made last, get rows. As long as
-    /// any has none, the directory counts as changed.
-    pub(super) fn look_at_newest(&mut self, directory: &Path, most: usize) -> Result<Looked> {
+    /// Brings the rows of a directory up to date if the directory changed; says whether any row did.
+    pub(super) fn look_at(&mut self, directory: &Path) -> Result<bool> {
+        let looked = self.look_at_newest(&[directory.to_owned()], usize::MAX)?;
+        Ok(looked.iter().any(|it| it.changed))
+    }
+
+    /// The same for several directories; but of the rollouts of each that are new to the index only so many, those made
+    /// last, get rows. As long as any has none, its directory counts as changed.
+    pub(super) fn look_at_newest(
+        &mut self,
+        directories: &[PathBuf],
+        most: usize,
+    ) -> Result<Vec<Looked>> {
+        let mut looked = Vec::with_capacity(directories.len());
+        for part in directories.chunks(AT_ONCE) {
+            looked.extend(self.look_at_part(part, most)?);
+        }
+        Ok(looked)
+    }
+
+    fn look_at_part(&mut self, directories: &[PathBuf], most: usize) -> Result<Vec<Looked>> {
+        let changed = directories.iter().map(|it| self.has_changed(it));
+        let changed: Vec<bool> = changed.collect::<Result<_>>()?;
+        if !changed.contains(&true) {
+            return Ok(directories.iter().map(|_| Looked::default()).collect());
+        }
+        let home = self.home.clone();
+        self.write(|db| {
+            let each = directories.iter().zip(changed);
+            each.map(|(directory, has_changed)| match has_changed {
+                true => look(db, &home, directory, most),
+                false => Ok(Looked::default()),
+            })
+            .collect()
+        })
+    }
+
+    /// Whether a directory is there and not as it was when all its rollouts had rows.
+    fn has_changed(&self, directory: &Path) -> Result<bool> {
         let Ok(state) = fs::metadata(self.home.join(directory)) else {
-            return Ok(Looked::default());
+            return Ok(false);
         };
-        let mtime = mtime_nanos(&state);
         let known: Option<i64> = self
             .db
             .prepare_cached("SELECT mtime FROM directories WHERE path = ?")?
             .query_row([directory.to_string_lossy()], |row| row.get(0))
             .optional()?;
-        if known == Some(mtime) {
-            return Ok(Looked::default());
-        }
-        let directory_path = self.home.join(directory);
-        let home = self.home.clone();
-        self.write(|db| {
-            // Read under the write lock: an older reading must not undo a newer one.
-            let settled = match fs::metadata(&directory_path) {
-                Ok(state) if is_settled(&state) => mtime_nanos(&state),
-                _ => UNSETTLED,
-            };
-            let looked = compare(db, &home, directory, rollouts_in(&directory_path), most)?;
-            if looked.left.is_none() {
-                db.prepare_cached("INSERT OR REPLACE INTO directories VALUES (?, ?)")?
-                    .execute(params![directory.to_string_lossy(), settled])?;
-            }
-            Ok(looked)
-        })
+        Ok(known != Some(mtime_nanos(&state)))
     }
+}
+
+/// Brings the rows of a directory up to date. This reads under the write lock: an older reading must not undo a newer one.
+fn look(db: &Connection, home: &Path, directory: &Path, most: usize) -> rusqlite::Result<Looked> {
+    let path = home.join(directory);
+    let settled = match fs::metadata(&path) {
+        Ok(state) if is_settled(&state) => mtime_nanos(&state),
+        _ => UNSETTLED,
+    };
+    let looked = compare(db, home, directory, rollouts_in(&path), most)?;
+    if looked.left.is_none() {
+        db.prepare_cached("INSERT OR REPLACE INTO directories VALUES (?, ?)")?
+            .execute(params![directory.to_string_lossy(), settled])?;
+    }
+    Ok(looked)
 }
 
 /// What a look at a directory found.

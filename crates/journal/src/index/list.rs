@@ -151,14 +151,15 @@ impl Index {
         checked.left = left;
         let days = std::iter::from_fn(|| checked.days.next_if(|day| is_above(end_of(day))));
         looking.extend(days.take(checked.directories).map(|day| (day, i64::MAX)));
-        let count = looking.len();
-        for (day, _) in looking {
-            let left = self.look_at_newest(&day, checked.rows)?.left;
-            checked.left.extend(left.map(|latest| (day, latest)));
-        }
+        let days: Vec<PathBuf> = looking.into_iter().map(|(day, _)| day).collect();
+        let looked = self.look_at_newest(&days, checked.rows)?;
+        let is_any = !days.is_empty();
+        let left = days.into_iter().zip(looked);
+        let left = left.filter_map(|(day, looked)| Some((day, looked.left?)));
+        checked.left.extend(left);
         checked.directories *= 2;
         checked.rows = checked.rows.saturating_mul(2);
-        Ok(count > 0)
+        Ok(is_any)
     }
 
     /// Reads heads that may belong above the floor; says whether there were any.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
-use super::directories::{self, Days, forget, mtime_nanos, mtime_secs, size};
+use super::directories::{self, forget, mtime_nanos, mtime_secs, size};
 use super::segments::settle;
 use super::{Index, State};
 use crate::error::Result;
@@ -99,9 +99,7 @@ impl Index {
             return Ok(Some(seen));
         }
         if archived != Some(true) {
-            for directory in Days::new(&self.home) {
-                self.look_at(&directory)?;
-            }
+            self.look_everywhere()?;
         }
         self.known(id, archived)
     }

@@ -81,9 +81,7 @@ impl Index {
         if let Some(path) = self.known_segment(id)? {
             return Ok(Some(path));
         }
-        for directory in Days::new(&self.home) {
-            self.look_at(&directory)?;
-        }
+        self.look_everywhere()?;
         self.known_segment(id)
     }
 
