@@ -106,7 +106,7 @@ pub(crate) fn read(path: &Path, handlers: &mut Vec<Handler>, problems: &mut Vec<
     for (event, groups) in groups {
         for (index, group) in groups.into_iter().enumerate() {
             let place = format!("group {index} of {event}");
-            if let Err(why) = add(event, group, path, handlers, &mut |why| {
+            if let Err(why) = add((event, index), group, path, handlers, &mut |why| {
                 problem(format!("a hook in {place} is skipped: {why}"));
             }) {
                 problem(format!("{place} is skipped: {why}"));
@@ -117,14 +117,14 @@ pub(crate) fn read(path: &Path, handlers: &mut Vec<Handler>, problems: &mut Vec<
 
 /// Adds the handlers of a group; says what is skipped of it, or why all of it is.
 fn add(
-    event: HookEventName,
+    (event, group_index): (HookEventName, usize),
     group: Group,
     source: &Path,
     handlers: &mut Vec<Handler>,
     skipped: &mut dyn FnMut(&str),
 ) -> Result<(), String> {
     let matcher = matcher(event, group.matcher.as_deref())?;
-    for declared in group.hooks {
+    for (index, declared) in group.hooks.into_iter().enumerate() {
         let accepted = match handlers.len() {
             MAX_HANDLERS.. => Err("there are too many"),
             _ => handler(declared),
@@ -138,6 +138,7 @@ fn add(
                 matcher: matcher.clone(),
                 source: source.to_owned(),
                 order: i64::try_from(handlers.len()).unwrap_or(i64::MAX),
+                position: (group_index, index),
             }),
             Err(why) => skipped(why),
         }

@@ -27,6 +27,8 @@ pub struct Handler {
     pub(crate) source: PathBuf,
     /// Its place among all handlers.
     pub(crate) order: i64,
+    /// Its group among those of the event in the file, and its place in the group.
+    pub(crate) position: (usize, usize),
 }
 
 impl Handler {
@@ -42,6 +44,21 @@ impl Handler {
             HookEventName::Unrecognized => "unknown",
         };
         format!("{event}:{}:{}", self.order, self.source.display())
+    }
+
+    /// What names it within its file: the event, and its position among those of the event.
+    #[must_use]
+    pub fn key(&self) -> String {
+        let event = match self.event {
+            HookEventName::PreToolUse => "pre_tool_use",
+            HookEventName::PostToolUse => "post_tool_use",
+            HookEventName::SessionStart => "session_start",
+            HookEventName::UserPromptSubmit => "user_prompt_submit",
+            HookEventName::Stop => "stop",
+            HookEventName::Unrecognized => "unknown",
+        };
+        let (group, index) = self.position;
+        format!("{event}:{group}:{index}")
     }
 
     /// The `hooks.json` that declares it.

@@ -4,6 +4,9 @@ use quipu_wire::{ThreadGoal, ThreadGoalSetParams, ThreadGoalStatus};
 
 use crate::{Refusal, clock};
 
+/// The longest objective, in characters.
+const MAX_OBJECTIVE: usize = 4_000;
+
 /// The goal after a request to set it.
 pub(crate) fn changed(
     before: Option<&ThreadGoal>,
@@ -19,6 +22,11 @@ pub(crate) fn changed(
     let mut goal = match (params.objective, before) {
         (Some(objective), _) if objective.trim().is_empty() => {
             return refuse("goal objective must not be empty");
+        }
+        (Some(objective), _) if objective.trim().chars().count() > MAX_OBJECTIVE => {
+            return refuse(&format!(
+                "goal objective must be at most {MAX_OBJECTIVE} characters"
+            ));
         }
         (Some(objective), _) => ThreadGoal {
             thread_id: params.thread_id,

@@ -135,7 +135,7 @@ impl Sections {
     pub fn move_thread(&mut self, params: ThreadSectionMoveParams) -> Result<(), Refusal> {
         let refuse = |text: String| Err(Refusal::invalid_request(text));
         let thread = params.thread_id;
-        let Some(id) = params.section_id else {
+        let Some(id) = params.section_id.flatten() else {
             if params.before_thread_id.is_some() {
                 return refuse("beforeThreadId requires a non-null sectionId".to_owned());
             }

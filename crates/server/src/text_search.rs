@@ -32,7 +32,7 @@ pub(crate) struct Snippet {
 impl Term {
     /// What a request looks for; `method` is named when there is nothing.
     pub fn new(text: &str, method: &str) -> Result<Term, Refusal> {
-        if text.is_empty() {
+        if text.trim().is_empty() {
             let text = format!("{method} requires a non-empty searchTerm");
             return Err(Refusal::invalid_request(text));
         }

@@ -43,7 +43,7 @@ const REASONS: &[(&str, &str)] = &[
     ("app/read", "apps are listed by app/list"),
     ("attestation/", "clients are not attested"),
     (
-        "environment/",
+        "environment/add",
         "commands run on this machine only; the environment `local` is built in",
     ),
     (

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use quipu_wire::{AskForApproval, CollaborationMode, Json, ReasoningEffort, ServiceTier};
+use serde::Deserialize as _;
+use serde_json::Value;
 
 /// The words that a client has used.
 #[derive(Default)]
@@ -40,20 +42,39 @@ impl Words {
         }
     }
 
-    /// Takes note of the words in JSON that a client sent, such as settings.
-    pub fn note_json(&self, text: &str) {
-        if text.contains(r#""on-failure""#) {
-            self.on_failure.store(true, Ordering::Relaxed);
-        }
-        if text.contains(r#""max""#) || text.contains(r#""ultra""#) {
-            self.new_efforts.store(true, Ordering::Relaxed);
+    /// Takes note of the words in a setting that a client sent, and in those below it.
+    pub fn note_setting(&self, key: &str, value: &Value) {
+        let key = key.rsplit('.').next().unwrap_or(key);
+        match (key, value) {
+            (_, Value::Object(settings)) => {
+                for (key, value) in settings {
+                    self.note_setting(key, value);
+                }
+            }
+            ("approval_policy", value) => {
+                self.note(AskForApproval::deserialize(value).ok().as_ref(), None);
+            }
+            ("model_reasoning_effort" | "plan_mode_reasoning_effort", value) => {
+                self.note(None, ReasoningEffort::deserialize(value).ok());
+            }
+            ("service_tier", value) => {
+                self.note_tier(Some(ServiceTier::deserialize(value).ok()));
+            }
+            _ => {}
         }
     }
 
     /// Takes note of the words in the settings of a request.
     pub fn note_config(&self, config: Option<&BTreeMap<String, Json>>) {
-        for value in config.into_iter().flat_map(BTreeMap::values) {
-            self.note_json(value.get());
+        for (key, value) in config.into_iter().flatten() {
+            self.note_json(key, value);
+        }
+    }
+
+    /// Takes note of the words in a setting that a client sent as JSON.
+    pub fn note_json(&self, key: &str, value: &Json) {
+        if let Ok(value) = serde_json::from_str(value.get()) {
+            self.note_setting(key, &value);
         }
     }
 
@@ -70,7 +91,8 @@ impl Words {
     /// A service tier as the client knows it; none if it does not.
     pub fn tier(&self, tier: Option<ServiceTier>) -> Option<ServiceTier> {
         let is_new = |tier: &ServiceTier| matches!(tier, ServiceTier::Unrecognized(_));
-        tier.filter(|tier| !is_new(tier) || self.new_tiers.load(Ordering::Relaxed))
+        tier.filter(|tier| *tier != ServiceTier::Default)
+            .filter(|tier| !is_new(tier) || self.new_tiers.load(Ordering::Relaxed))
     }
 
     /// An effort as the client knows it.
@@ -90,6 +112,7 @@ fn is_new(effort: ReasoningEffort) -> bool {
 #[cfg(test)]
 mod tests {
     use quipu_wire::Word;
+    use serde_json::json;
 
     use super::*;
 
@@ -106,14 +129,19 @@ mod tests {
         words.note(Some(&AskForApproval::Never), Some(ReasoningEffort::High));
         assert_eq!(both(&words), common);
         words.note(Some(&AskForApproval::OnFailure), None);
-        words.note_json(r#"{"model_reasoning_effort":"max"}"#);
+        words.note_setting(
+            "profiles.p",
+            &json!({ "model_reasoning_effort": "galactic" }),
+        );
         let used = (AskForApproval::OnFailure, ReasoningEffort::Ultra);
         assert_eq!(both(&words), used);
         assert_eq!(words.policy(AskForApproval::Never), AskForApproval::Never);
         assert_eq!(words.effort(ReasoningEffort::Low), ReasoningEffort::Low);
         let made_up = Word::new("wow").map(ServiceTier::Unrecognized);
         assert_eq!(words.tier(made_up), None);
-        words.note_tier(Some(made_up));
+        words.note_setting("model", &json!("wow"));
+        assert_eq!(words.tier(made_up), None);
+        words.note_setting("service_tier", &json!("wow"));
         assert_eq!(words.tier(made_up), made_up);
     }
 }

@@ -406,6 +406,12 @@ fn description(
         quote!(Untagged)
     } else if let Some(tag) = &options.tag {
         quote!(Tagged(#tag))
+    } else if options.lenient {
+        let name = match options.nameless {
+            true => quote!(Dropped),
+            false => quote!(Kept),
+        };
+        quote!(Open(crate::describe::OpenName::#name))
     } else {
         quote!(Named)
     };

@@ -16,6 +16,7 @@
 //! | `untagged` | a union distinguished by JSON type, each variant holding one type |
 //! | `exhaustive` | only clients send it, so no `Unrecognized` variant is added |
 //! | `lenient` | an unknown variant is kept even under strict decoding; of a string enum, a word of 1 to 48 bytes |
+//! | `nameless` | of a lenient string enum: versions after the base write a plain string instead of the type's name |
 //! | `closed`, `open` | `additionalProperties` is `false` / `true` |
 //! | `apart` | each value of a string enum is its own entry in JSON Schema |
 //! | `root`, `both`, `no_ts` | TypeScript file in the root directory / also there / nowhere (`v2/` otherwise) |

@@ -66,8 +66,18 @@ pub enum Tagging {
     Tagged(&'static str),
     /// By a string, or the single key of an object.
     Named,
+    /// By a string. The base version lists all of them; later ones accept any text.
+    Open(OpenName),
     /// By the JSON type.
     Untagged,
+}
+
+/// Whether versions that accept any text still have a name for the type.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum OpenName {
+    Kept,
+    /// They write a plain string wherever the type is used.
+    Dropped,
 }
 
 /// One variant of an enum.

@@ -232,6 +232,10 @@ macro_rules! client_requests {
             stable CommandExecTerminate = "command/exec/terminate" (CommandExecTerminateParams) -> CommandExecTerminateResponse, Ordered(Commands);
             /// Changes the terminal size of a running command.
             stable CommandExecResize = "command/exec/resize" (CommandExecResizeParams) -> CommandExecResizeResponse, Ordered(Commands);
+            /// Returns the shell and the directory of an environment.
+            experimental EnvironmentInfo = "environment/info" (EnvironmentInfoParams) -> EnvironmentInfoResponse, Free, since "0.166";
+            /// Returns whether an environment can be used.
+            experimental EnvironmentStatus = "environment/status" (EnvironmentStatusParams) -> EnvironmentStatusResponse, Free, since "0.166";
             /// Starts a process without a sandbox, which is reported on in notifications.
             experimental ProcessSpawn = "process/spawn" (ProcessSpawnParams) -> ProcessSpawnResponse, Ordered(Commands), since "0.166";
             /// Writes to the standard input of a process.
@@ -408,6 +412,8 @@ macro_rules! server_notifications {
             DeprecationNotice = "deprecationNotice" (DeprecationNoticeNotification);
             /// The configuration has a problem; says what is in force instead.
             ConfigWarning = "configWarning" (ConfigWarningNotification);
+            /// Settings of another agent were taken over.
+            ExternalAgentConfigImportCompleted = "externalAgentConfig/import/completed" (ExternalAgentConfigImportCompletedNotification), since "0.166";
             /// Matches of an open search.
             FuzzyFileSearchSessionUpdated = "fuzzyFileSearch/sessionUpdated" (FuzzyFileSearchSessionUpdatedNotification);
             /// An open search has seen every file for its query.

@@ -4,6 +4,8 @@
 
 use serde_json::Value;
 
+use quipu_wire::Word;
+
 use super::{Absent, Int, Kind, Rule, Section, Variant};
 use crate::Table;
 use crate::document::Step;
@@ -99,7 +101,10 @@ impl Checker {
             (Kind::WordSince(_, later), Value::String(word)) if later.contains(&word.as_str()) => {
                 Ok(())
             }
-            (Kind::Word(words) | Kind::WordSince(words, _), value) => self.word(words, value),
+            (Kind::OpenWord(name, _), Value::String(word)) => self.open_word(name, word),
+            (Kind::Word(words) | Kind::WordSince(words, _) | Kind::OpenWord(_, words), value) => {
+                self.word(words, value)
+            }
             (Kind::Variant(variants), value) => self.variant(variants, value),
             (Kind::List(kind), Value::Array(items)) => {
                 items.iter().enumerate().try_for_each(|(index, item)| {
@@ -176,6 +181,14 @@ impl Checker {
             Ok(())
         } else {
             Err(self.unknown_word(word, words))
+        }
+    }
+
+    fn open_word(&self, name: &str, word: &str) -> Result<(), Mismatch> {
+        match (Word::new(word), word) {
+            (Some(_), _) => Ok(()),
+            (None, "") => Err(self.wrong(format!("{name} must not be empty"))),
+            (None, _) => Err(self.wrong(format!("{name} must not exceed 48 bytes"))),
         }
     }
 

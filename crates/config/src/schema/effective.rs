@@ -46,7 +46,7 @@ fn effective_value(kind: &Kind, value: &Value, cwd: &Path) -> Value {
             .map(|item| effective_value(kind, item, cwd))
             .collect(),
         (Kind::Variant(variants), value) => effective_variant(variants, value, cwd),
-        (Kind::Word(_), Value::Object(table)) => table
+        (Kind::Word(_) | Kind::OpenWord(..), Value::Object(table)) => table
             .keys()
             .next()
             .map_or(Value::Null, |word| Value::from(word.as_str())),

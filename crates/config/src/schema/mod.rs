@@ -44,6 +44,8 @@ pub enum Kind {
     Word(&'static [&'static str]),
     /// The same, with words that later versions added. Messages name the first ones, as the official server does.
     WordSince(&'static [&'static str], &'static [&'static str]),
+    /// Any word of 1 to 48 bytes, although only some are known: a name for messages, and the known ones.
+    OpenWord(&'static str, &'static [&'static str]),
     /// One of some words, of which some carry a table: `"a"` or `{ b = { … } }`.
     Variant(&'static [Variant]),
     /// An array.

@@ -351,6 +351,12 @@ pub static MARKETPLACE: Section = Section::new(
             "A directory, or the URL of a Git repository.",
         ),
         key("ref", Str, "Branch, tag or commit of the repository.").default("its default branch"),
+        key(
+            "sparse_paths",
+            STRINGS,
+            "Directories of the repository that are fetched, besides the files at its top.",
+        )
+        .default("all"),
     ],
 );
 pub static PLUGIN: Section = Section::new(

@@ -1,15 +1,17 @@
 //! Types that several tables share.
 
 use super::{Kind, Section, Variant, map};
-use Kind::{List, Str, Word, WordSince};
+use Kind::{List, OpenWord, Str, Word, WordSince};
 
-pub const EFFORTS: Kind = WordSince(
-    &["none", "minimal", "low", "medium", "high", "xhigh"],
-    &["max", "ultra"],
+pub const EFFORTS: Kind = OpenWord(
+    "reasoning_effort",
+    &[
+        "none", "minimal", "low", "medium", "high", "xhigh", "max", "ultra",
+    ],
 );
 pub const SUMMARIES: Kind = Word(&["auto", "concise", "detailed", "none"]);
 pub const VERBOSITIES: Kind = Word(&["low", "medium", "high"]);
-pub const TIERS: Kind = Word(&["fast", "flex"]);
+pub const TIERS: Kind = OpenWord("service_tier", &["fast", "flex"]);
 pub const REVIEWERS: Kind = WordSince(&["user", "guardian_subagent"], &["auto_review"]);
 pub const SANDBOX_MODES: Kind = Word(&["read-only", "workspace-write", "danger-full-access"]);
 pub const WEB_SEARCH_MODES: Kind = Word(&["disabled", "cached", "live"]);

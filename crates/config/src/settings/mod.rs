@@ -39,7 +39,7 @@ pub use permission_profile::PermissionProfile;
 pub(crate) use permission_profile::{Base, all as permission_profiles};
 pub use permissions::Permissions;
 pub(crate) use permissions::Place;
-pub use plugins::MarketplaceSource;
+pub use plugins::{MarketplaceSource, Repository};
 pub use providers::{BUILT_IN_PROVIDERS, Secret};
 pub(crate) use providers::{check as check_providers, openai_base_url};
 pub use realtime::{Realtime, RealtimeVersion};

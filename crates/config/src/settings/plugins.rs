@@ -18,30 +18,36 @@ pub enum MarketplaceSource {
         path: PathBuf,
     },
     /// A repository, of which the home has a copy.
-    Git {
-        /// Where it is.
-        url: String,
-        /// The branch, tag or commit; its default branch if absent.
-        reference: Option<String>,
-    },
+    Git(Repository),
+}
+
+/// A Git repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repository {
+    /// Where it is.
+    pub url: String,
+    /// The branch, tag or commit; its default branch if absent.
+    pub reference: Option<String>,
+    /// The directories that are fetched; all if there are none.
+    pub sparse_paths: Vec<String>,
 }
 
 impl MarketplaceSource {
-    /// Whether it is a directory of this machine.
-    pub fn is_local(&self) -> bool {
-        matches!(self, MarketplaceSource::Local { .. })
-    }
-
     fn read(setting: &Value) -> Option<MarketplaceSource> {
         let text = |key: &str| setting.get(key)?.as_str().map(str::to_owned);
         match text("source_type")?.as_str() {
             "local" => Some(MarketplaceSource::Local {
                 path: text("source")?.into(),
             }),
-            "git" => Some(MarketplaceSource::Git {
-                url: text("source")?,
-                reference: text("ref"),
-            }),
+            "git" => {
+                let paths = setting.get("sparse_paths").and_then(Value::as_array);
+                let paths = paths.into_iter().flatten().filter_map(Value::as_str);
+                Some(MarketplaceSource::Git(Repository {
+                    url: text("source")?,
+                    reference: text("ref"),
+                    sparse_paths: paths.map(str::to_owned).collect(),
+                }))
+            }
             _ => None,
         }
     }

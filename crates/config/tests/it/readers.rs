@@ -386,6 +386,7 @@ const DECIDED_HERE: &[(&str, &str)] = &[
     ("marketplaces.NAME.source_type", "settings/plugins.rs"),
     ("marketplaces.NAME.source", "settings/plugins.rs"),
     ("marketplaces.NAME.ref", "settings/plugins.rs"),
+    ("marketplaces.NAME.sparse_paths", "settings/plugins.rs"),
     ("mcp_servers.NAME.bearer_token", "schema/tools.rs"),
     ("profiles.NAME.include_apply_patch_tool", "features.rs"),
     ("profiles.NAME.tools_view_image", "settings/tools.rs"),

@@ -193,6 +193,7 @@ fn kind(kind: &Kind) -> String {
         Kind::Seconds => "seconds".to_owned(),
         Kind::Number => "number ≥ 0".to_owned(),
         Kind::Word(list) => words(list),
+        Kind::OpenWord(_, list) => format!("{}, or any other word", words(list)),
         Kind::WordSince(list, later) => words(&[*list, *later].concat()),
         Kind::Variant(variants) => words(
             &variants

@@ -6,12 +6,14 @@ use serde_json::Value;
 
 use crate::world::{World, fixture};
 
-/// Keys where we differ on purpose: more providers' APIs are spoken, a wrong time is shown at its own key, and a
-/// missing catalogue is named.
-const DIFFERENT: [&str; 3] = [
+/// Keys where we differ on purpose: more providers' APIs are spoken, a wrong time is shown at its own key, a
+/// missing catalogue is named, and efforts and tiers are open words, as in 0.166.
+const DIFFERENT: [&str; 5] = [
     "wire_api",
     "startup_timeout_sec",
     "model_catalog_json = \"zz\"",
+    "reasoning_effort = \"zz\"",
+    "service_tier = \"zz\"",
 ];
 
 #[test]
@@ -107,4 +109,32 @@ fn numbers_that_cannot_work_are_refused_with_their_range() {
     world
         .config("model_auto_compact_token_limit = 9223372036854775807\nmodel_context_window = 1\n");
     loader.load(&LoadRequest::default()).unwrap();
+}
+
+#[test]
+fn efforts_and_tiers_are_open_words() {
+    let world = World::new();
+    let loader = world.loader();
+    let read = |toml: &str| {
+        world.config(toml);
+        let read = loader.read(&ConfigReadParams::default());
+        read.map(|it| serde_json::to_value(&it.config).unwrap())
+            .map_err(|error| error.to_string())
+    };
+    let open = "model_reasoning_effort = \"galactic\"\nservice_tier = \"wow\"\n\
+                [profiles.p]\nmodel_reasoning_effort = \"ultra\"\n";
+    let config = read(open).unwrap();
+    assert_eq!(config["model_reasoning_effort"], "galactic");
+    assert_eq!(config["service_tier"], "wow");
+    assert_eq!(config["profiles"]["p"]["model_reasoning_effort"], "ultra");
+    let empty = read("model_reasoning_effort = \"\"\n").unwrap_err();
+    let expected =
+        "invalid configuration: reasoning_effort must not be empty\nin `model_reasoning_effort`\n";
+    assert_eq!(empty, expected);
+    let long = format!("service_tier = \"{}\"\n", "x".repeat(49));
+    let long = read(&long).unwrap_err();
+    assert!(
+        long.contains("service_tier must not exceed 48 bytes"),
+        "{long}"
+    );
 }

@@ -13,7 +13,10 @@ use std::path::{Path, PathBuf};
 
 use quipu_config::Loader;
 use quipu_config::edit::{EditError, WriteError};
-use quipu_wire::{ExternalAgentConfigMigrationItem, ExternalAgentConfigMigrationItemType as Kind};
+use quipu_wire::{
+    ExternalAgentConfigImportItemTypeSuccess, ExternalAgentConfigMigrationItem,
+    ExternalAgentConfigMigrationItemType as Kind,
+};
 
 use place::Place;
 
@@ -63,25 +66,30 @@ pub fn detect(
     Ok(items)
 }
 
-/// Takes things over in order; the first that fails ends it.
+/// Takes things over in order; the first that fails ends it. Returns what was taken over.
 pub fn import(
     config: &Loader,
     items: &[ExternalAgentConfigMigrationItem],
-) -> Result<(), ImportError> {
+) -> Result<Vec<ExternalAgentConfigImportItemTypeSuccess>, ImportError> {
+    let mut imported = Vec::new();
     for item in items {
         let place = match &item.cwd {
             None => Place::home(config),
             Some(cwd) => Place::repository(Path::new(cwd)),
         };
         let Some(place) = place else { continue };
-        match item.item_type {
-            Kind::CONFIG => place.import_settings(config)?,
-            Kind::SKILLS => directories::copy_missing(&place.skills.from, &place.skills.to)?,
-            Kind::AGENTSMD => place.import_instructions()?,
-            _ => {}
-        }
+        let Some((from, to)) = place.import(config, item.item_type)? else {
+            continue;
+        };
+        imported.push(ExternalAgentConfigImportItemTypeSuccess {
+            item_type: item.item_type,
+            cwd: item.cwd.clone(),
+            source: Some(from.to_string_lossy().into_owned()),
+            target: Some(to.to_string_lossy().into_owned()),
+            title: None,
+        });
     }
-    Ok(())
+    Ok(imported)
 }
 
 impl Place {
@@ -111,6 +119,27 @@ impl Place {
             add(Kind::AGENTSMD, format!("Import {from} to {to}"));
         }
         Ok(items)
+    }
+
+    /// Takes over what there is of a kind. Returns from where and to where, unless there was nothing.
+    fn import(
+        &self,
+        config: &Loader,
+        kind: Kind,
+    ) -> Result<Option<(PathBuf, PathBuf)>, ImportError> {
+        let way = match kind {
+            Kind::CONFIG => {
+                self.import_settings(config)?;
+                &self.settings
+            }
+            Kind::SKILLS => {
+                directories::copy_missing(&self.skills.from, &self.skills.to)?;
+                &self.skills
+            }
+            Kind::AGENTSMD => return self.import_instructions(),
+            _ => return Ok(None),
+        };
+        Ok(Some((way.from.clone(), way.to.clone())))
     }
 
     fn import_settings(&self, config: &Loader) -> Result<(), ImportError> {
@@ -146,12 +175,13 @@ impl Place {
             .cloned()
     }
 
-    fn import_instructions(&self) -> Result<(), ImportError> {
+    fn import_instructions(&self) -> Result<Option<(PathBuf, PathBuf)>, ImportError> {
         let Some(from) = self.instructions_to_import() else {
-            return Ok(());
+            return Ok(None);
         };
         let text = read(&from)?.unwrap_or_default();
-        write(&self.instructions_to, words::rewrite(&text).as_bytes())
+        write(&self.instructions_to, words::rewrite(&text).as_bytes())?;
+        Ok(Some((from, self.instructions_to.clone())))
     }
 }
 

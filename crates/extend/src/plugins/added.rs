@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use quipu_config::settings::MarketplaceSource;
+use quipu_config::settings::{MarketplaceSource, Repository};
 
 use super::marketplace::{Marketplace, PLACE};
 use super::{CURATED, PluginError, id};
@@ -25,7 +25,7 @@ pub fn copy_of(home: &Path, name: &str) -> PathBuf {
 pub fn added_root(home: &Path, name: &str, source: &MarketplaceSource) -> PathBuf {
     match source {
         MarketplaceSource::Local { path } => path.clone(),
-        MarketplaceSource::Git { .. } => copy_of(home, name),
+        MarketplaceSource::Git(_) => copy_of(home, name),
     }
 }
 
@@ -51,10 +51,11 @@ pub fn name_of(root: &Path) -> Result<String, PluginError> {
     Ok(name)
 }
 
-/// Reads what the user names as a source. Paths are relative to `cwd`, and `~` is `user`.
+/// Reads what the user names as a source, of which only some directories may be meant. Paths are relative to `cwd`, and
+/// `~` is `user`.
 pub fn parse_source(
     source: &str,
-    reference: Option<&str>,
+    (reference, sparse_paths): (Option<&str>, Vec<String>),
     (cwd, user): (&Path, Option<&Path>),
 ) -> Result<MarketplaceSource, PluginError> {
     let refused = |text: &str| PluginError::Refused(text.to_owned());
@@ -66,6 +67,11 @@ pub fn parse_source(
         if reference.is_some() {
             return Err(refused(
                 "--ref is only supported for git marketplace sources",
+            ));
+        }
+        if !sparse_paths.is_empty() {
+            return Err(refused(
+                "--sparse is only supported for git marketplace sources",
             ));
         }
         let path = fs::canonicalize(path).map_err(|error| {
@@ -88,8 +94,15 @@ pub fn parse_source(
     if reference.as_ref().is_some_and(is_option) {
         return Err(refused("the ref must not be empty or begin with `-`"));
     }
+    if sparse_paths.iter().any(is_option) {
+        return Err(refused("a sparse path must not be empty or begin with `-`"));
+    }
     let url = url(source).ok_or_else(|| refused(FORMAT))?;
-    Ok(MarketplaceSource::Git { url, reference })
+    Ok(MarketplaceSource::Git(Repository {
+        url,
+        reference,
+        sparse_paths,
+    }))
 }
 
 /// The path that a source names, if it is one.
@@ -184,10 +197,14 @@ mod tests {
     #[test]
     fn a_source_is_a_directory_or_a_repository() {
         let cwd = std::env::temp_dir();
-        let parse = |source: &str, reference| parse_source(source, reference, (&cwd, None));
-        let git = |url: &str, reference: Option<&str>| MarketplaceSource::Git {
-            url: url.to_owned(),
-            reference: reference.map(str::to_owned),
+        let parse =
+            |source: &str, reference| parse_source(source, (reference, Vec::new()), (&cwd, None));
+        let git = |url: &str, reference: Option<&str>| {
+            MarketplaceSource::Git(Repository {
+                url: url.to_owned(),
+                reference: reference.map(str::to_owned),
+                sparse_paths: Vec::new(),
+            })
         };
         for (source, reference, expected) in [
             (

@@ -114,6 +114,7 @@ fn interface(plugin: &Path, json: InterfaceJson) -> Option<PluginInterface> {
         composer_icon: json.composer_icon.as_deref().and_then(asset),
         logo: json.logo.as_deref().and_then(asset),
         screenshots: json.screenshots.iter().filter_map(|it| asset(it)).collect(),
+        screenshot_urls: Vec::new(),
     };
     (interface != empty_interface()).then_some(interface)
 }
@@ -135,6 +136,7 @@ pub(super) fn empty_interface() -> PluginInterface {
         composer_icon: None,
         logo: None,
         screenshots: Vec::new(),
+        screenshot_urls: Vec::new(),
     }
 }
 

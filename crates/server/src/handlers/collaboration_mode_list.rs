@@ -18,6 +18,7 @@ impl Handler for CollaborationModeList {
 async fn list(cx: &Cx) -> Result<CollaborationModeListResponse, Refusal> {
     let configured = cx.config().await?.model().plan_mode_reasoning_effort;
     let plan_effort = configured.unwrap_or(ReasoningEffort::Medium);
+    let plan_effort = cx.client.words.effort(plan_effort);
     let preset = |name: &str, mode, reasoning_effort| CollaborationModeMask {
         name: name.to_owned(),
         mode: Some(mode),

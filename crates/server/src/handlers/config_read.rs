@@ -20,6 +20,13 @@ impl Handler for ConfigRead {
         config.approval_policy = config.approval_policy.take().map(|it| words.policy(it));
         let effort = &mut config.model_reasoning_effort;
         *effort = effort.map(|it| words.effort(it));
+        config.service_tier = words.tier(config.service_tier);
+        for profile in config.profiles.values_mut() {
+            profile.approval_policy = profile.approval_policy.take().map(|it| words.policy(it));
+            let effort = &mut profile.model_reasoning_effort;
+            *effort = effort.map(|it| words.effort(it));
+            profile.service_tier = words.tier(profile.service_tier);
+        }
         Ok(read)
     }
 }

@@ -27,7 +27,7 @@ pub(super) async fn write(
     (file_path, expected_version): (Option<String>, Option<String>),
 ) -> Result<ConfigWriteResponse, Refusal> {
     for edit in edits {
-        cx.client.words.note_json(edit.value.get());
+        cx.client.words.note_json(&edit.key_path, &edit.value);
     }
     let edits: Result<_, EditError> = edits.iter().map(Edit::try_from).collect();
     let request = WriteRequest {

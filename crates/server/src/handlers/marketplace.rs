@@ -15,16 +15,12 @@ impl Handler for MarketplaceAdd {
     async fn run(cx: Cx, params: MarketplaceAddParams) -> Result<Self::Result, Refusal> {
         let server = &cx.server;
         let user = server.settings.config.env().user_home();
-        let reference = params.ref_name.as_deref();
-        let source = plugins::parse_source(&params.source, reference, (server.cwd(), user));
+        let part = (
+            params.ref_name.as_deref(),
+            params.sparse_paths.unwrap_or_default(),
+        );
+        let source = plugins::parse_source(&params.source, part, (server.cwd(), user));
         let source = source.map_err(|error| refusal(&error, "add marketplace"))?;
-        if params.sparse_paths.is_some_and(|it| !it.is_empty()) {
-            let text = match source.is_local() {
-                true => "--sparse is only supported for git marketplace sources",
-                false => "`sparsePaths` is not supported: repositories are fetched whole",
-            };
-            return Err(Refusal::invalid_request(text));
-        }
         let added = added::add(server, source).await?;
         let installed_root = AbsolutePath::new(&added.root)
             .ok_or_else(|| Refusal::internal("the marketplace has no absolute path"))?;

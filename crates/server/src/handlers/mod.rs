@@ -17,6 +17,7 @@ mod config_mcp_server_reload;
 mod config_read;
 mod config_requirements_read;
 mod config_value_write;
+mod environment;
 mod experimental_feature_enablement_set;
 mod experimental_feature_list;
 mod external_agent_config_detect;

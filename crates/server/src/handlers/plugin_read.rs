@@ -1,12 +1,17 @@
 //! `plugin/read`: a plugin of a marketplace with all that it brings.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use quipu_config::{Feature, Snapshot};
 use quipu_extend::plugins::{self, Details};
 use quipu_extend::skills;
+use quipu_hooks::Hooks;
 use quipu_wire::method::request::PluginRead;
-use quipu_wire::{PluginDetail, PluginReadParams, PluginReadResponse, SkillSummary};
+use quipu_wire::{
+    PluginDetail, PluginHookSummary, PluginReadParams, PluginReadResponse, PluginSource,
+    PluginSummary, SkillSummary,
+};
 
 use super::Handler;
 use crate::blocking::blocking;
@@ -52,6 +57,8 @@ fn read(
     let detail = PluginDetail {
         marketplace_name: marketplace,
         marketplace_path: params.marketplace_path,
+        hooks: hooks(&summary, &plugin.contents.hooks),
+        app_templates: Vec::new(),
         summary,
         description: plugin.description,
         skills: skills.collect(),
@@ -59,4 +66,21 @@ fn read(
         mcp_servers: plugin.contents.mcp_servers.into_keys().collect(),
     };
     Ok((detail, plugin.contents.apps))
+}
+
+/// The hooks in a plugin's files, which are named relative to the plugin.
+fn hooks(summary: &PluginSummary, files: &[PathBuf]) -> Vec<PluginHookSummary> {
+    let root = match &summary.source {
+        PluginSource::Local { path } => path.as_path(),
+        _ => Path::new(""),
+    };
+    let (hooks, _) = Hooks::read(files);
+    let summaries = hooks.all().map(|hook| {
+        let file = hook.source().strip_prefix(root).unwrap_or(hook.source());
+        PluginHookSummary {
+            key: format!("{}:{}:{}", summary.id, file.display(), hook.key()),
+            event_name: hook.event,
+        }
+    });
+    summaries.collect()
 }

@@ -37,6 +37,11 @@ impl Handler for ThreadBackgroundTerminalsTerminate {
         params: ThreadBackgroundTerminalsTerminateParams,
     ) -> Result<Self::Result, Refusal> {
         let thread = threads::loaded(&cx.server, &params.thread_id)?;
+        let number = params.process_id.parse::<i32>();
+        number.map_err(|error| {
+            let text = format!("invalid background terminal process id: {error}");
+            Refusal::invalid_request(text)
+        })?;
         let (done, ended) = oneshot::channel();
         let process_id = params.process_id;
         let terminate = Message::TerminateTerminal { process_id, done };

@@ -30,6 +30,10 @@ async fn delete(cx: &Cx, id: &str) -> Result<String, Refusal> {
     let loaded = cx.server.threads.get(&thread_id);
     let is_loaded = loaded.is_some();
     if let Some(thread) = loaded {
+        threads::refuse_ephemeral(&thread, |id| {
+            format!("thread is not persisted and cannot be deleted: {id}")
+        })
+        .await?;
         thread.close().await;
         cx.server.threads.remove(&thread);
     }
@@ -52,7 +56,7 @@ async fn delete(cx: &Cx, id: &str) -> Result<String, Refusal> {
     let deleted = deleted.await?;
     match deleted {
         Ok(()) => Ok(thread_id),
-        // Nothing was said in it yet, or it lived in memory only.
+        // Nothing was said in it yet.
         Err(quipu_journal::Error::NotFound(_)) if is_loaded => Ok(thread_id),
         Err(quipu_journal::Error::NotFound(_)) => Err(Refusal::NoRollout(id)),
         Err(error @ quipu_journal::Error::ActiveWriter(_)) => {

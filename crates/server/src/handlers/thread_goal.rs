@@ -87,6 +87,10 @@ enum Location {
 async fn locate(cx: &Cx, id: &str) -> Result<Location, Refusal> {
     let id = threads::parse_id(id)?;
     if let Some(thread) = cx.server.threads.get(&id.to_string()) {
+        threads::refuse_ephemeral(&thread, |id| {
+            format!("ephemeral thread does not support goals: {id}")
+        })
+        .await?;
         return Ok(Location::Loaded(thread));
     }
     let found = blocking(&cx.server, move |server| load::find(server, id)).await?;

@@ -23,7 +23,14 @@ impl Handler for ThreadItemsList {
             limit: params.limit,
             direction: params.sort_direction.unwrap_or(SortDirection::Asc),
         };
-        let page = history::page(history::entries(turns), &wanted)?;
+        let is_anchored = matches!(params.cursor, Some(ThreadItemsListCursor::Anchor(_)));
+        let page =
+            history::page(history::entries(turns), &wanted).map_err(|error| match error {
+                Refusal::InvalidCursor(_) if is_anchored => Refusal::invalid_params(
+                    "cursor.itemId does not identify an item in the requested history scope",
+                ),
+                error => error,
+            })?;
         Ok(ThreadItemsListResponse {
             data: page.data,
             next_cursor: page.next_cursor,

@@ -115,7 +115,8 @@ fn every(cx: &Cx, query: &Query) -> Result<Vec<Summary>, Refusal> {
 fn query(cx: &Cx, params: &ThreadListParams) -> Result<Query, Refusal> {
     let refuse = |text: &str| Err(Refusal::invalid_request(text));
     if params.originators.as_ref().is_some_and(|it| !it.is_empty()) {
-        return refuse("originator filtering is not supported by the local app-server");
+        let text = "originator filtering is not supported by the local app-server";
+        return Err(Refusal::invalid_params(text));
     }
     let excluded = params.excluded_thread_ids.iter().flatten();
     let invalid = |error: Refusal| {

@@ -27,6 +27,9 @@ macro_rules! passed_on {
                 $(if let Some(error) = too_long(&params.$input) {
                     return reply.send(Err(error)).await;
                 })?
+                if let Err(error) = check_stored(&cx, &params.thread_id).await {
+                    return reply.send(Err(error)).await;
+                }
                 let thread_id = params.thread_id.clone();
                 threads::pass_on(&cx.server, &thread_id, reply, |reply| {
                     Message::Queue(QueueMessage::$message { params, reply })
@@ -45,6 +48,19 @@ passed_on! {
     ThreadQueueStart (ThreadQueueStartParams) as Start;
 }
 
+/// Refuses a thread that lives in memory only: a queue is stored.
+async fn check_stored(cx: &Cx, id: &str) -> Result<(), Refusal> {
+    match cx.server.threads.get(id) {
+        Some(thread) => {
+            threads::refuse_ephemeral(&thread, |id| {
+                format!("ephemeral thread does not support queued submissions: {id}")
+            })
+            .await
+        }
+        None => Ok(()),
+    }
+}
+
 /// What waits for a thread that is not loaded.
 fn stored(server: &Server, id: Uuid) -> Result<Vec<QueuedSubmission>, Refusal> {
     threads::require_stored(server, id)?;
@@ -56,6 +72,7 @@ fn stored(server: &Server, id: Uuid) -> Result<Vec<QueuedSubmission>, Refusal> {
 impl Handler for ThreadQueueList {
     async fn run(cx: Cx, params: ThreadQueueListParams) -> Result<Self::Result, Refusal> {
         let id = threads::parse_id(&params.thread_id)?;
+        check_stored(&cx, &id.to_string()).await?;
         let all = match cx.server.threads.get(&id.to_string()) {
             Some(thread) => {
                 let (done, listed) = oneshot::channel();

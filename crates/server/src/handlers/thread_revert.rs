@@ -9,6 +9,14 @@ use crate::{Cx, Reply};
 
 impl ReplyHandler for ThreadRevert {
     async fn handle(cx: Cx, params: ThreadRevertParams, reply: Reply<Self>) {
+        if let Some(thread) = cx.server.threads.get(&params.thread_id) {
+            let refused = threads::refuse_ephemeral(&thread, |_| {
+                "ephemeral threads do not support thread/revert".to_owned()
+            });
+            if let Err(error) = refused.await {
+                return reply.send(Err(error)).await;
+            }
+        }
         threads::pass_on(&cx.server, &params.thread_id, reply, |reply| Verb::Revert {
             before: params.before_turn_id,
             reply,

@@ -20,7 +20,7 @@ const MAX_LOOKED_AT: usize = 1_000;
 
 impl Handler for ThreadSearch {
     async fn run(cx: Cx, params: ThreadSearchParams) -> Result<Self::Result, Refusal> {
-        let term = Term::new(&params.search_term, "thread/search")?;
+        let term = Term::new(params.search_term.trim(), "thread/search")?;
         for thread in cx.server.threads.all() {
             // Looking at a loaded thread writes what it has recorded.
             thread.snapshot().await;

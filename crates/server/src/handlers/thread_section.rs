@@ -68,6 +68,16 @@ impl Handler for ThreadSectionDelete {
 impl Handler for ThreadSectionMove {
     async fn run(cx: Cx, params: ThreadSectionMoveParams) -> Result<Self::Result, Refusal> {
         let id = threads::parse_id(&params.thread_id)?;
+        if let Some(thread) = cx.server.threads.get(&id.to_string()) {
+            threads::refuse_ephemeral(&thread, |id| {
+                format!("ephemeral thread does not support section moves: {id}")
+            })
+            .await?;
+        }
+        let section = params.section_id.clone();
+        let section = section.ok_or_else(|| {
+            Refusal::invalid_request("Invalid request: missing field `sectionId`")
+        })?;
         let before = params.before_thread_id.as_deref();
         let before = before.map(threads::parse_id).transpose()?;
         let moved = blocking(&cx.server, move |server| {
@@ -75,7 +85,7 @@ impl Handler for ThreadSectionMove {
             let params = ThreadSectionMoveParams {
                 thread_id: id.to_string(),
                 before_thread_id: before.map(|it| it.to_string()),
-                ..params
+                section_id: Some(section),
             };
             Sections::change(&server.store, |sections| {
                 sections.move_thread(params.clone())

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use quipu_config::edit::{Edit, WriteRequest};
-use quipu_config::settings::MarketplaceSource;
+use quipu_config::settings::{MarketplaceSource, Repository};
 use quipu_extend::plugins::{self, NewCopy, PluginError};
 use quipu_wire::{AbsolutePath, MarketplaceUpgradeErrorInfo, MarketplaceUpgradeResponse};
 use serde_json::Value;
@@ -51,11 +51,11 @@ pub(crate) async fn add(server: &Arc<Server>, source: MarketplaceSource) -> Resu
                 is_old: false,
             })
         }
-        MarketplaceSource::Git { url, reference } => {
-            let copy = clone(server, &url, reference.as_deref()).await;
+        MarketplaceSource::Git(repository) => {
+            let copy = clone(server, &repository).await;
             let copy = copy.map_err(Refusal::internal)?;
             let name = named(server, copy.path()).await?;
-            let source = MarketplaceSource::Git { url, reference };
+            let source = MarketplaceSource::Git(repository);
             check_new(server, &name, &source)?;
             let root = take(server, copy, &name).await;
             let root = root.map_err(Refusal::internal)?;
@@ -96,15 +96,21 @@ fn check_new(server: &Server, name: &str, source: &MarketplaceSource) -> Result<
 /// Writes where a marketplace comes from to the settings.
 fn store(server: &Server, name: &str, source: MarketplaceSource) -> Result<(), Refusal> {
     check_new(server, name, &source)?;
-    let set = |key: &str, value: String| Edit::set(&["marketplaces", name, key], value);
+    let set = |key: &str, value: Value| Edit::set(&["marketplaces", name, key], value);
     let edits = match source {
         MarketplaceSource::Local { path } => vec![
-            set("source_type", "local".to_owned()),
-            set("source", path.display().to_string()),
+            set("source_type", "local".into()),
+            set("source", path.display().to_string().into()),
         ],
-        MarketplaceSource::Git { url, reference } => {
-            let mut edits = vec![set("source_type", "git".to_owned()), set("source", url)];
-            edits.extend(reference.map(|it| set("ref", it)));
+        MarketplaceSource::Git(repository) => {
+            let mut edits = vec![
+                set("source_type", "git".into()),
+                set("source", repository.url.into()),
+            ];
+            edits.extend(repository.reference.map(|it| set("ref", it.into())));
+            if !repository.sparse_paths.is_empty() {
+                edits.push(set("sparse_paths", repository.sparse_paths.into()));
+            }
             edits
         }
     };
@@ -158,11 +164,11 @@ pub(crate) async fn upgrade(
     };
     let known = added(server)?.into_iter();
     for (name, source) in known.filter(|(name, _)| only.is_none_or(|only| only == name)) {
-        let MarketplaceSource::Git { url, reference } = source else {
+        let MarketplaceSource::Git(repository) = source else {
             continue;
         };
         answer.selected_marketplaces.push(name.clone());
-        match upgrade_one(server, &name, &url, reference.as_deref()).await {
+        match upgrade_one(server, &name, &repository).await {
             Ok(root) => {
                 let root = root.and_then(|root| AbsolutePath::new(&root));
                 answer.upgraded_roots.extend(root);
@@ -186,21 +192,17 @@ pub(crate) async fn upgrade(
 async fn upgrade_one(
     server: &Arc<Server>,
     name: &str,
-    url: &str,
-    reference: Option<&str>,
+    repository: &Repository,
 ) -> Result<Option<PathBuf>, String> {
-    let remote = git(
-        server,
-        &["ls-remote", "--", url, reference.unwrap_or("HEAD")],
-    )
-    .await?;
+    let reference = repository.reference.as_deref().unwrap_or("HEAD");
+    let remote = git(server, &["ls-remote", "--", &repository.url, reference]).await?;
     let remote = remote.split_whitespace().next().unwrap_or_default();
     let root = plugins::copy_of(server.home(), name).display().to_string();
     let own = git(server, &["-C", &root, "rev-parse", "HEAD"]).await;
     if own.is_ok_and(|own| own.trim() == remote) {
         return Ok(None);
     }
-    let copy = clone(server, url, reference).await?;
+    let copy = clone(server, repository).await?;
     let found = named(server, copy.path()).await;
     let found = found.map_err(|error| error.to_string())?;
     if found != name {
@@ -209,18 +211,27 @@ async fn upgrade_one(
     take(server, copy, name).await.map(Some)
 }
 
-/// A new copy of a repository.
-async fn clone(
-    server: &Arc<Server>,
-    url: &str,
-    reference: Option<&str>,
-) -> Result<NewCopy, String> {
+/// A new copy of a repository, or of a part of it.
+async fn clone(server: &Arc<Server>, repository: &Repository) -> Result<NewCopy, String> {
     let copy = blocking(server, |server| NewCopy::begin(server.home())).await;
     let copy = copy.map_err(|error| error.to_string())?;
     let copy = copy.map_err(|error| error.to_string())?;
     let path = copy.path().display().to_string();
-    git(server, &["clone", "--quiet", "--", url, &path]).await?;
-    if let Some(reference) = reference {
+    let url = repository.url.as_str();
+    let reference = repository.reference.as_deref();
+    let paths = &repository.sparse_paths;
+    if paths.is_empty() {
+        git(server, &["clone", "--quiet", "--", url, &path]).await?;
+    } else {
+        let mut begin = vec!["clone", "--quiet", "--filter=blob:none", "--no-checkout"];
+        begin.extend(["--", url, &path]);
+        git(server, &begin).await?;
+        let mut choose = vec!["-C", &path, "sparse-checkout", "set", "--cone"];
+        choose.extend(paths.iter().map(String::as_str));
+        git(server, &choose).await?;
+    }
+    if reference.is_some() || !paths.is_empty() {
+        let reference = reference.unwrap_or("HEAD");
         let checkout = ["-C", &path, "checkout", "--quiet", reference];
         git(server, &checkout).await?;
     }

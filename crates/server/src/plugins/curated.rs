@@ -82,7 +82,10 @@ async fn fetch(server: &Arc<Server>, repository: &str) -> Result<(), String> {
 
 /// What `git` prints. It asks nobody anything, and knows no secret.
 pub(super) async fn git(server: &Arc<Server>, arguments: &[&str]) -> Result<String, String> {
-    let task = arguments.first().copied().unwrap_or_default();
+    let task = match arguments {
+        ["-C", _, task, ..] | [task, ..] => task,
+        [] => "",
+    };
     let failed = |why: String| format!("git {task} {why}");
     let running = run(server, server.home(), arguments);
     let ran = timeout(LIMIT, running).await;

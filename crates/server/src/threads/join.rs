@@ -15,6 +15,7 @@ use super::events::CatchUp;
 use super::load;
 use super::message::ThreadSnapshot;
 use super::session::Session;
+use super::settings_update::active_profile;
 use crate::hub::{Client, ClientId};
 use crate::{Refusal, Reply, Server};
 
@@ -154,6 +155,7 @@ macro_rules! answer {
             service_tier: $words.tier($session.service_tier),
             cwd: $session.cwd_text(),
             runtime_workspace_roots: $session.workspace_roots(),
+            active_permission_profile: active_profile(&$session),
             approval_policy: $words.policy($session.approval_policy),
             approvals_reviewer: $session.approvals_reviewer,
             sandbox: $session.sandbox,

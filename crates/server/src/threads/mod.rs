@@ -88,7 +88,7 @@ pub(crate) use network::managed as managed_network;
 pub(crate) use opened::Opened;
 pub(crate) use queue::{Entry as QueueEntry, QueueMessage};
 pub(crate) use realtime::{RealtimeMessage, RealtimeRequest};
-pub(crate) use rights::one_policy;
+pub(crate) use rights::{LOCAL_ENVIRONMENT, one_policy};
 pub(crate) use session::{Overrides, Session, usual_provider};
 use tool_sets::ToolSets;
 use unfollowed::Unfollowed;
@@ -237,6 +237,18 @@ pub(crate) fn loaded(server: &Arc<crate::Server>, id: &str) -> Result<ThreadHand
     let id = parse_id(id)?.to_string();
     let thread = server.threads.get(&id);
     thread.ok_or(Refusal::ThreadNotFound(id))
+}
+
+/// Refuses what a thread that is not stored cannot have; `text` is given its id.
+pub(crate) async fn refuse_ephemeral(
+    thread: &ThreadHandle,
+    text: impl FnOnce(&str) -> String,
+) -> Result<(), Refusal> {
+    let snapshot = thread.snapshot().await.ok_or(Refusal::ThreadUnloading)?;
+    match snapshot.ephemeral {
+        true => Err(Refusal::invalid_request(text(&thread.id))),
+        false => Ok(()),
+    }
 }
 
 /// Gives a request to the loaded thread that it names, which answers it; one that names no such thread is refused.

@@ -21,7 +21,7 @@ use crate::Refusal;
 use crate::Server;
 
 /// The only environment: the machine of the server.
-const LOCAL: &str = "local";
+pub(crate) const LOCAL_ENVIRONMENT: &str = "local";
 
 /// Where the commands of a thread run.
 pub(super) enum Environment<'a> {
@@ -40,7 +40,10 @@ impl Environment<'_> {
         let Some(environments) = environments else {
             return Ok(None);
         };
-        if let Some(other) = environments.iter().find(|it| it.environment_id != LOCAL) {
+        if let Some(other) = environments
+            .iter()
+            .find(|it| it.environment_id != LOCAL_ENVIRONMENT)
+        {
             return refuse(format!(
                 "unknown turn environment id `{}`",
                 other.environment_id
@@ -53,10 +56,12 @@ impl Environment<'_> {
                 local.runtime_workspace_roots.as_deref(),
             ))),
             [local] => refuse(format!(
-                "invalid cwd for environment `{LOCAL}`: path `{}` does not use absolute POSIX or Windows path syntax",
+                "invalid cwd for environment `{LOCAL_ENVIRONMENT}`: path `{}` does not use absolute POSIX or Windows path syntax",
                 local.cwd
             )),
-            _ => refuse(format!("duplicate turn environment id `{LOCAL}`")),
+            _ => refuse(format!(
+                "duplicate turn environment id `{LOCAL_ENVIRONMENT}`"
+            )),
         }
     }
 }

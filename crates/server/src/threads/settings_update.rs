@@ -61,6 +61,12 @@ pub(super) async fn notify_changes(actor: &mut Actor, before: &ThreadSettings) {
     actor.audience.notify(&updated).await;
 }
 
+/// The permission profile that a client chose, if one did.
+pub(super) fn active_profile(session: &Session) -> Option<ActivePermissionProfile> {
+    let id = session.asked.permissions.clone()?;
+    Some(ActivePermissionProfile { id, extends: None })
+}
+
 /// The settings as clients see them, in words that all versions know.
 pub(super) fn settings(session: &Session) -> ThreadSettings {
     let words = crate::words::Words::default();
@@ -73,10 +79,7 @@ pub(super) fn settings(session: &Session) -> ThreadSettings {
         approval_policy: words.policy(session.approval_policy.clone()),
         approvals_reviewer: session.approvals_reviewer,
         sandbox_policy: session.sandbox.clone(),
-        active_permission_profile: session.asked.permissions.clone().map(|id| {
-            let extends = None;
-            ActivePermissionProfile { id, extends }
-        }),
+        active_permission_profile: active_profile(session),
         model: session.model.clone(),
         model_provider: session.provider.id.clone(),
         service_tier: words.tier(session.service_tier),

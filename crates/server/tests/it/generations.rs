@@ -1,19 +1,13 @@
 //! Clients of every age on one server: what later versions of the protocol added is always there, and nothing of it
 //! harms earlier ones.
 
+use quipu_testkit::conversation::Conversation;
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, gate, open, run, say, status, text};
 
 /// A thread with some finished turns, each with one message of the user and one of the model.
-async fn thread_with_turns(
-    stage: &Stage,
-    count: usize,
-) -> (
-    quipu_testkit::conversation::Conversation,
-    String,
-    Vec<String>,
-) {
+async fn thread_with_turns(stage: &Stage, count: usize) -> (Conversation, String, Vec<String>) {
     let (mut client, thread) = stage.thread().await;
     let mut turns = Vec::new();
     for number in 0..count {
@@ -132,6 +126,37 @@ async fn any_effort_and_tier_reach_the_model_and_only_clients_that_know_such_wor
         refused,
         "Invalid request: reasoning_effort must not be empty"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn any_effort_and_tier_of_the_settings_reach_the_model() {
+    let settings = "model_reasoning_effort = \"galactic\"\n\
+                    plan_mode_reasoning_effort = \"vast\"\nservice_tier = \"wow\"\n";
+    let stage = Stage::with(settings).await;
+    let (mut client, thread) = stage.thread_with(json!({ "model": "gpt-5.2" })).await;
+    stage.play([json!({ "text": "hello" })]);
+    say(&mut client, &thread, "hi").await;
+    client.until("turn/completed").await;
+    let request = &stage.model.requests()[0].body;
+    assert_eq!(request["reasoning"]["effort"], "galactic");
+    assert_eq!(request["service_tier"], "wow");
+    let read = async |client: &mut Conversation| {
+        let read = client.call("config/read", json!({})).await;
+        let modes = client.call("collaborationMode/list", json!({})).await;
+        let [effort, tier] =
+            ["model_reasoning_effort", "service_tier"].map(|it| &read["config"][it]);
+        json!([effort, tier, modes["data"][0]["reasoning_effort"]])
+    };
+    let common = json!(["xhigh", null, "xhigh"]);
+    assert_eq!(read(&mut client).await, common);
+    for (key, word) in [
+        ("profiles.p.model_reasoning_effort", "far"),
+        ("service_tier", "so"),
+    ] {
+        let write = json!({ "keyPath": key, "value": word, "mergeStrategy": "replace" });
+        client.call("config/value/write", write).await;
+    }
+    assert_eq!(read(&mut client).await, json!(["galactic", "so", "vast"]));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -284,7 +309,7 @@ async fn threads_are_listed_by_the_keys_of_later_versions() {
     let stage = Stage::new().await;
     let (mut client, first, _) = thread_with_turns(&stage, 1).await;
     let (_, second, _) = thread_with_turns(&stage, 1).await;
-    let listed = async |client: &mut quipu_testkit::conversation::Conversation, params: Value| {
+    let listed = async |client: &mut Conversation, params: Value| {
         ids(&client.call("thread/list", params).await)
     };
     let by = json!({ "sortKey": "recency_at", "sortDirection": "asc", "useStateDbOnly": true });
@@ -488,4 +513,91 @@ async fn a_thread_that_was_named_can_be_read_before_its_first_turn() {
     client.call("thread/name/set", name).await;
     let answer = client.call("thread/read", read).await;
     assert_eq!(answer["thread"]["turns"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_stored_with_a_thread_is_refused_for_one_in_memory() {
+    let stage = Stage::new().await;
+    let (mut client, thread) = stage.thread_with(json!({ "ephemeral": true })).await;
+    let input = json!([{ "type": "text", "text": "x" }]);
+    let goals = format!("ephemeral thread does not support goals: {thread}");
+    let queue = format!("ephemeral thread does not support queued submissions: {thread}");
+    let section = format!("ephemeral thread does not support section moves: {thread}");
+    let delete = format!("thread is not persisted and cannot be deleted: {thread}");
+    let revert = "ephemeral threads do not support thread/revert";
+    let cases = [
+        ("thread/goal/set", json!({ "objective": "x" }), &*goals),
+        ("thread/goal/get", json!({}), &goals),
+        ("thread/goal/clear", json!({}), &goals),
+        (
+            "thread/queue/add",
+            json!({ "input": input, "clientUserMessageId": "c" }),
+            &queue,
+        ),
+        ("thread/queue/list", json!({}), &queue),
+        (
+            "thread/section/move",
+            json!({ "sectionId": null }),
+            &section,
+        ),
+        ("thread/revert", json!({ "beforeTurnId": "x" }), revert),
+        ("thread/delete", json!({}), &delete),
+    ];
+    for (method, mut params, expected) in cases {
+        params["threadId"] = json!(thread);
+        assert_eq!(client.refused(method, params).await, expected, "{method}");
+    }
+    // It is still there.
+    stage.play([json!({ "text": "hello" })]);
+    assert_eq!(status(&run(&mut client, &thread, "hi").await), "completed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn faulty_requests_are_refused_in_the_words_of_later_versions() {
+    let stage = Stage::new().await;
+    let (mut client, thread, turns) = thread_with_turns(&stage, 1).await;
+    let anchor = json!({ "type": "item", "itemId": "none" });
+    let cases = [
+        (
+            "thread/items/list",
+            json!({ "turnId": turns[0], "cursor": anchor }),
+            "cursor.itemId does not identify an item in the requested history scope",
+        ),
+        (
+            "thread/goal/set",
+            json!({ "objective": "x".repeat(4_001) }),
+            "goal objective must be at most 4000 characters",
+        ),
+        (
+            "thread/section/move",
+            json!({}),
+            "Invalid request: missing field `sectionId`",
+        ),
+        (
+            "thread/backgroundTerminals/terminate",
+            json!({ "processId": "x" }),
+            "invalid background terminal process id: invalid digit found in string",
+        ),
+        (
+            "thread/searchOccurrences",
+            json!({ "searchTerm": " " }),
+            "thread/searchOccurrences requires a non-empty searchTerm",
+        ),
+        (
+            "thread/readState/update",
+            json!({}),
+            "Invalid request: missing field `operation`",
+        ),
+    ];
+    for (method, mut params, expected) in cases {
+        params["threadId"] = json!(thread);
+        assert_eq!(client.refused(method, params).await, expected, "{method}");
+    }
+    let originators = json!({ "originators": ["x"] });
+    let refused = client.try_call("thread/list", originators).await;
+    assert_eq!(refused.unwrap_err()["code"], -32602);
+    let found = client
+        .call("thread/search", json!({ "searchTerm": " needle " }))
+        .await;
+    assert_eq!(found["data"][0]["thread"]["id"], *thread);
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use quipu_testkit::conversation::Conversation;
 use serde_json::{Value, json};
 
-use crate::marketplace::Marketplace;
+use crate::marketplace::{Marketplace, put};
 use crate::remote_plugins::{commit, git};
 use crate::stage::Stage;
 
@@ -19,6 +19,15 @@ fn market(root: &Path, name: &str) -> Marketplace {
     let manifest = json!({ "name": "one", "interface": { "shortDescription": "Sweeps floors" } });
     market.offer("one", &manifest, &json!({}));
     market
+}
+
+/// Lets `git` find a repository at the URL.
+fn alias(stage: &Stage, repository: &Path) {
+    let alias = format!(
+        "[url \"{}\"]\ninsteadOf = {URL}\n",
+        repository.to_str().unwrap()
+    );
+    fs::write(stage.directory().join(".gitconfig"), alias).unwrap();
 }
 
 async fn listed(client: &mut Conversation) -> Vec<Value> {
@@ -67,11 +76,7 @@ async fn a_repository_is_fetched_and_fetched_again_when_it_has_changed() {
     let mut market = market(&repository, "tools");
     git(&repository, &["init", "-q", "-b", "main"]);
     commit(&repository);
-    let alias = format!(
-        "[url \"{}\"]\ninsteadOf = {URL}\n",
-        repository.to_str().unwrap()
-    );
-    fs::write(stage.directory().join(".gitconfig"), alias).unwrap();
+    alias(&stage, &repository);
     let mut client = stage.client().await;
     let copy = fs::canonicalize(stage.home()).unwrap();
     let copy = copy.join(".tmp/marketplaces/tools");
@@ -108,6 +113,54 @@ async fn a_repository_is_fetched_and_fetched_again_when_it_has_changed() {
     assert!(!copy.exists());
     let left = fs::read_dir(copy.parent().unwrap()).unwrap().count();
     assert_eq!(left, 0, "nothing is left behind");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_part_of_a_repository_is_fetched() {
+    let stage = Stage::new().await;
+    let repository = stage.directory().join("repository");
+    market(&repository, "tools");
+    put(&repository, "big/file", "x");
+    put(&repository, "top", "x");
+    git(&repository, &["init", "-q", "-b", "main"]);
+    git(&repository, &["config", "uploadpack.allowFilter", "true"]);
+    commit(&repository);
+    alias(&stage, &repository);
+    let mut client = stage.client().await;
+    let part = |paths: &[&str]| json!({ "source": URL, "sparsePaths": paths });
+    let paths = [".agents", "plugins/one"];
+    let added = client.call("marketplace/add", part(&paths)).await;
+    assert_eq!(added["alreadyAdded"], false);
+    let copy = Path::new(added["installedRoot"].as_str().unwrap());
+    let has = |file: &str| copy.join(file).exists();
+    assert!(has("top") && has("plugins/one/.codex-plugin/plugin.json"));
+    assert!(!has("big"));
+    let again = client.call("marketplace/add", part(&paths)).await;
+    assert_eq!(again["alreadyAdded"], true);
+    let whole = client.refused("marketplace/add", part(&[])).await;
+    assert!(whole.contains("different source"), "{whole}");
+    // The part stays the same when it is fetched again.
+    put(&repository, "plugins/one/new", "x");
+    put(&repository, "big/new", "x");
+    commit(&repository);
+    client.call("marketplace/upgrade", json!({})).await;
+    assert!(has("plugins/one/new") && !has("big"));
+    let settings = fs::read_to_string(stage.home().join("config.toml")).unwrap();
+    assert!(settings.contains(r#"sparse_paths = [".agents", "plugins/one"]"#));
+    let remove = json!({ "marketplaceName": "tools" });
+    client.call("marketplace/remove", remove).await;
+    let option = client.refused("marketplace/add", part(&["--stdin"])).await;
+    assert_eq!(option, "a sparse path must not be empty or begin with `-`");
+    let outside = client.refused("marketplace/add", part(&["../x"])).await;
+    assert!(
+        outside.starts_with("git sparse-checkout failed: "),
+        "{outside}"
+    );
+    let other = client.refused("marketplace/add", part(&["big"])).await;
+    assert!(
+        other.ends_with("does not contain a supported manifest"),
+        "{other}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,7 +1,7 @@
 //! Every method of the table answers.
 
 use quipu_wire::method::CLIENT_REQUESTS;
-use quipu_wire::method::event::WindowsSandboxSetupCompleted;
+use quipu_wire::method::event::{ExternalAgentConfigImportCompleted, WindowsSandboxSetupCompleted};
 use serde_json::json;
 
 use crate::lab::Lab;
@@ -119,7 +119,7 @@ async fn another_agents_settings_are_found_and_taken_over() {
         &[("HOME", user.path().to_str().unwrap())],
         "# mine\nmodel = \"a\"\n",
     );
-    let client = lab.client().await;
+    let mut client = lab.client().await;
     let other = user.path().join(".claude");
     std::fs::create_dir(&other).unwrap();
     std::fs::write(
@@ -157,7 +157,24 @@ async fn another_agents_settings_are_found_and_taken_over() {
     assert_eq!(found["items"], json!(items));
     let import = json!({ "migrationItems": items });
     let imported = client.call_raw("externalAgentConfig/import", &import).await;
-    assert_eq!(imported.unwrap(), json!({}));
+    let import = imported.unwrap()["importId"].clone();
+    let completed = client
+        .notified::<ExternalAgentConfigImportCompleted>()
+        .await;
+    let completed = serde_json::to_value(completed).unwrap();
+    assert_eq!(completed["importId"], import);
+    let ways = [
+        ("CONFIG", "settings.json", "config.toml"),
+        ("AGENTS_MD", "CLAUDE.md", "AGENTS.md"),
+    ];
+    let results = ways.map(|(kind, from, to)| {
+        let success = json!({
+            "itemType": kind, "cwd": null, "title": null,
+            "source": other.join(from), "target": home.join(to),
+        });
+        json!({ "itemType": kind, "successes": [success], "failures": [] })
+    });
+    assert_eq!(completed["itemTypeResults"], json!(results));
     let agents = std::fs::read_to_string(home.join("AGENTS.md")).unwrap();
     assert_eq!(agents, "Ask Codex.\n");
     let config = std::fs::read_to_string(home.join("config.toml")).unwrap();
@@ -180,5 +197,27 @@ async fn another_agents_settings_are_found_and_taken_over() {
         (error.code, error.message.as_str()),
         (-32603, "external agent settings root must be an object")
     );
+    client.finish().await;
+}
+
+/// The machine of the server is the only environment.
+#[tokio::test]
+async fn the_environment_of_commands_is_described() {
+    let lab = Lab::with(&[("SHELL", "/bin/sh")], "");
+    let client = lab.client().await;
+    let call = async |method: &str, id: &str| {
+        let params = json!({ "environmentId": id });
+        let answer = client.call_raw(method, &params).await;
+        answer.map_err(|error| error.message)
+    };
+    let info = call("environment/info", "local").await.unwrap();
+    assert_eq!(info["shell"], json!({ "name": "sh", "path": "/bin/sh" }));
+    assert!(info["cwd"].as_str().unwrap().starts_with("file:///"));
+    let unknown = "unknown environment id `x`";
+    assert_eq!(call("environment/info", "x").await.unwrap_err(), unknown);
+    let status = call("environment/status", "local").await.unwrap();
+    assert_eq!(status, json!({ "status": "ready" }));
+    let status = call("environment/status", "x").await.unwrap();
+    assert_eq!(status, json!({ "status": "unknown", "error": unknown }));
     client.finish().await;
 }

@@ -27,6 +27,10 @@ async fn a_plugin_is_listed_read_installed_and_removed() {
     add_skill(&plugin, "off");
     add_server(&plugin, "srv");
     put(&plugin, ".app.json", r#"{"apps":{"x":{"id":"cal_1"}}}"#);
+    let hook = json!({ "type": "command", "command": "true" });
+    let later = json!({ "type": "prompt" });
+    let hooks = json!({ "hooks": { "Stop": [{ "hooks": [later, hook] }] } });
+    put(&plugin, "hooks/hooks.json", &hooks.to_string());
     market.offer("bare", &json!({}), &json!({}));
 
     let list = async || {
@@ -48,7 +52,7 @@ async fn a_plugin_is_listed_read_installed_and_removed() {
             "developerName": null, "category": "Cat", "capabilities": [], "websiteUrl": null,
             "privacyPolicyUrl": null, "termsOfServiceUrl": null, "defaultPrompt": ["Do it"],
             "brandColor": null, "composerIcon": null, "logo": plugin.join("assets/l.png"),
-            "screenshots": [plugin.join("s.png")],
+            "screenshots": [plugin.join("s.png")], "screenshotUrls": [],
         },
     });
     assert_eq!(entry["plugins"][0], demo);
@@ -74,6 +78,9 @@ async fn a_plugin_is_listed_read_installed_and_removed() {
         [("demo:off".to_owned(), false), ("demo:on".to_owned(), true)]
     );
     assert_eq!(read["mcpServers"], json!(["srv"]));
+    let hook = json!({ "key": "demo@mkt:hooks/hooks.json:stop:0:1", "eventName": "stop" });
+    assert_eq!(read["hooks"], json!([hook]));
+    assert_eq!(read["appTemplates"], json!([]));
     let app = json!({
         "id": "cal_1", "name": "cal_1", "description": null, "needsAuth": true,
         "installUrl": "https://chatgpt.com/apps/cal-1/cal_1",

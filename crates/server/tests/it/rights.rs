@@ -62,6 +62,7 @@ async fn a_permission_profile_decides_what_a_thread_may_touch() {
     ];
     for (profile, policy, may_write) in cases {
         let (thread, started) = start(&mut client, json!({ "permissions": profile })).await;
+        assert_eq!(started["activePermissionProfile"]["id"], profile);
         for (member, value) in policy.as_object().unwrap() {
             assert_eq!(&started["sandbox"][member], value, "{profile}");
         }

@@ -130,8 +130,10 @@ impl Hostile {
                             members
                         }
                         (Tagging::Untagged, content) => content?,
-                        (Tagging::Named, None) => variant.name.into(),
-                        (Tagging::Named, Some(content)) => json!({ variant.name: content }),
+                        (Tagging::Named | Tagging::Open(_), None) => variant.name.into(),
+                        (Tagging::Named | Tagging::Open(_), Some(content)) => {
+                            json!({ variant.name: content })
+                        }
                     }
                 }
             },

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::roots::named;
 use super::{Protocol, Surface};
 use crate::describe::{
-    Absence, Content, Extra, Field, Place, Shape, Tagging, Ty, TypeDef, Variant,
+    Absence, Content, Extra, Field, OpenName, Place, Shape, Tagging, Ty, TypeDef, Variant,
 };
 
 /// Prints descriptions as schemas.
@@ -22,7 +22,7 @@ impl Printer<'_> {
         &self,
         types: impl Iterator<Item = &'static TypeDef>,
     ) -> Map<String, Value> {
-        let named = types.filter(|def| is_defined(def));
+        let named = types.filter(|def| self.defines(def));
         named
             .map(|def| (def.json_name.to_owned(), self.definition(def).into()))
             .collect()
@@ -39,6 +39,9 @@ impl Printer<'_> {
 
     pub(super) fn definition(&self, def: &TypeDef) -> Map<String, Value> {
         let mut schema = match &def.shape {
+            _ if self.surface.protocol.opens(def).is_some() => {
+                object(json!({ "type": "string", "minLength": 1 }))
+            }
             Shape::Alias(ty) => object(self.ty(*ty)),
             Shape::Struct(fields, extra) => self.structure(fields, *extra),
             Shape::Enum(tagging, variants) => self.enumeration(def.json_name, *tagging, variants),
@@ -140,7 +143,7 @@ impl Printer<'_> {
             .filter(|it| self.surface.protocol.has(it.era))
             .collect();
         match tagging {
-            Tagging::Named => self.named_variants(name, &variants),
+            Tagging::Named | Tagging::Open(_) => self.named_variants(name, &variants),
             Tagging::Tagged(tag) => {
                 let entries = variants
                     .iter()
@@ -244,10 +247,16 @@ impl Printer<'_> {
             Ty::Map(inner) => json!({ "type": "object", "additionalProperties": self.ty(*inner) }),
             Ty::Option(inner) => nullable(self.ty(*inner)),
             Ty::Named(def) => match def() {
-                def if is_defined(def) => self.reference(def.json_name),
+                def if self.defines(def) => self.reference(def.json_name),
+                def if self.surface.protocol.opens(def).is_some() => self.ty(Ty::String),
                 def => self.definition(def).into(),
             },
         }
+    }
+
+    /// Whether a type has a definition of its own; the others are written out where they are used.
+    fn defines(&self, def: &TypeDef) -> bool {
+        is_defined(def) && self.surface.protocol.opens(def) != Some(OpenName::Dropped)
     }
 }
 
@@ -257,7 +266,7 @@ fn is_required(field: &Field) -> bool {
     field.absence == Absence::Never && (field.default.is_none() || is_addition)
 }
 
-/// Whether a type has a definition of its own; the others are written out where they are used.
+/// Whether a type has a definition of its own in any version.
 fn is_defined(def: &TypeDef) -> bool {
     let inlined = def.json_name.is_empty();
     let flattened = def.json_name == "McpServerElicitationRequest";

@@ -13,7 +13,7 @@ mod typescript_client;
 
 use std::collections::BTreeMap;
 
-use crate::describe::Era;
+use crate::describe::{Era, OpenName, Shape, Tagging, TypeDef};
 
 pub use json::json_schemas;
 pub use reference::reference;
@@ -73,6 +73,14 @@ impl Protocol {
             Protocol::V0_118 => era.since.is_none(),
             Protocol::V0_166 => era.until.is_none() && era.since != Some(OWN),
             Protocol::Union => true,
+        }
+    }
+
+    /// Whether the generation accepts any text as a value of the type, and what it calls such a type.
+    fn opens(self, def: &TypeDef) -> Option<OpenName> {
+        match def.shape {
+            Shape::Enum(Tagging::Open(name), _) if self != Protocol::V0_118 => Some(name),
+            _ => None,
         }
     }
 }

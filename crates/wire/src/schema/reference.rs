@@ -173,10 +173,12 @@ fn shape(page: &mut String, def: &TypeDef) {
                     (Tagging::Tagged(tag), _) => {
                         format!("`{{\"{tag}\": \"{}\", …}}`", variant.name)
                     }
-                    (Tagging::Named, Content::Unit) => format!("`\"{}\"`", variant.name),
+                    (Tagging::Named | Tagging::Open(_), Content::Unit) => {
+                        format!("`\"{}\"`", variant.name)
+                    }
                     (Tagging::Named, _) => format!("`{{\"{}\": …}}`", variant.name),
                     (Tagging::Untagged, Content::One(ty)) => type_name(*ty),
-                    (Tagging::Untagged, _) => String::new(),
+                    (Tagging::Untagged | Tagging::Open(_), _) => String::new(),
                 };
                 let content = match &variant.content {
                     Content::One(ty) if *tagging != Tagging::Untagged => {
@@ -190,6 +192,9 @@ fn shape(page: &mut String, def: &TypeDef) {
                 if let Content::Fields(fields) = &variant.content {
                     bullets(page, fields);
                 }
+            }
+            if matches!(tagging, Tagging::Open(_)) {
+                page.push_str("- any other text of up to 48 bytes (since 0.166)\n");
             }
             page.push('\n');
             Some(())

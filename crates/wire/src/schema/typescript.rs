@@ -11,7 +11,9 @@ use super::roots::{
 };
 use super::{Files, Protocol, Surface};
 use crate::RequestId;
-use crate::describe::{Absence, Content, Describe, Field, Place, Shape, Tagging, Ty, TypeDef};
+use crate::describe::{
+    Absence, Content, Describe, Field, OpenName, Place, Shape, Tagging, Ty, TypeDef,
+};
 use crate::method::{MethodInfo, Stability};
 
 pub(super) const HEADER: &str = "// GENERATED CODE! DO NOT MODIFY BY HAND!\n\n";
@@ -21,7 +23,10 @@ pub(super) const JSON_VALUE: &str = "export type JsonValue = number | string | b
 #[must_use]
 pub fn typescript(surface: Surface) -> Files {
     let mut files = Files::new();
-    for (path, def) in types(surface) {
+    let named = types(surface)
+        .into_iter()
+        .filter(|(_, def)| surface.protocol.opens(def) != Some(OpenName::Dropped));
+    for (path, def) in named {
         let directory = if path.starts_with("v2/") {
             Place::V2
         } else {
@@ -229,12 +234,16 @@ impl Printer {
             Shape::Struct(fields, _) => self.structure(fields),
             Shape::Enum(tagging, variants) => {
                 let protocol = self.surface.protocol;
+                let open = protocol.opens(def).is_some();
+                if open && matches!(self.layout, Layout::PerType(_)) {
+                    return "string".into();
+                }
                 let parts = variants
                     .iter()
                     .filter(|variant| protocol.has(variant.era))
                     .map(|variant| match (tagging, &variant.content) {
                         (Tagging::Tagged(tag), content) => self.tagged(tag, variant.name, content),
-                        (Tagging::Named, Content::Unit) => match variant.also {
+                        (Tagging::Named | Tagging::Open(_), Content::Unit) => match variant.also {
                             Some(also) if protocol != Protocol::V0_118 => {
                                 format!("{:?} | {also:?}", variant.name)
                             }
@@ -247,9 +256,11 @@ impl Printer {
                             format!("{{ {:?}: {} }}", variant.name, self.structure(fields))
                         }
                         (Tagging::Untagged, Content::One(ty)) => self.ty(*ty),
-                        (Tagging::Untagged, _) => "never".into(),
+                        (Tagging::Untagged | Tagging::Open(_), _) => "never".into(),
                     });
-                parts.collect::<Vec<_>>().join(" | ")
+                // The words are named although any text is accepted, so that editors suggest them.
+                let any = open.then(|| "(string & {})".to_owned());
+                parts.chain(any).collect::<Vec<_>>().join(" | ")
             }
         }
     }
@@ -340,10 +351,16 @@ impl Printer {
             Ty::List(inner) => format!("Array<{}>", self.ty(*inner)),
             Ty::Map(inner) => format!("{{ [key in string]?: {} }}", self.ty(*inner)),
             Ty::Named(def) => match def() {
-                def if def.place == Place::Nowhere => self.definition(def),
+                def if def.place == Place::Nowhere || self.writes_out(def) => self.definition(def),
                 def => self.import(def),
             },
         }
+    }
+
+    /// Whether the type has no name in this version, only in others.
+    fn writes_out(&self, def: &TypeDef) -> bool {
+        let dropped = self.surface.protocol.opens(def) == Some(OpenName::Dropped);
+        dropped && matches!(self.layout, Layout::PerType(_))
     }
 
     fn union(&mut self, rows: &[&MethodInfo], requests: bool) -> String {

@@ -52,4 +52,48 @@ pub struct ExternalAgentConfigDetectResponse {
 
 /// Result of `externalAgentConfig/import`.
 #[wire]
-pub struct ExternalAgentConfigImportResponse {}
+pub struct ExternalAgentConfigImportResponse {
+    /// Names the import in `externalAgentConfig/import/completed`.
+    #[wire(since = "0.166", hidden_default)]
+    pub import_id: String,
+}
+
+/// Something that was taken over.
+#[wire]
+pub struct ExternalAgentConfigImportItemTypeSuccess {
+    pub item_type: ExternalAgentConfigMigrationItemType,
+    pub cwd: Option<String>,
+    pub source: Option<String>,
+    pub target: Option<String>,
+    /// Always null: no sessions are taken over.
+    pub title: Option<String>,
+}
+
+/// Something that could not be taken over.
+#[wire]
+pub struct ExternalAgentConfigImportItemTypeFailure {
+    pub item_type: ExternalAgentConfigMigrationItemType,
+    pub error_type: Option<String>,
+    pub sub_error_type: Option<String>,
+    pub failure_stage: String,
+    pub message: String,
+    pub cwd: Option<String>,
+    pub source: Option<String>,
+}
+
+/// What became of the items of one kind.
+#[wire]
+pub struct ExternalAgentConfigImportTypeResult {
+    pub item_type: ExternalAgentConfigMigrationItemType,
+    pub successes: Vec<ExternalAgentConfigImportItemTypeSuccess>,
+    /// Always empty: an import that fails is answered with an error.
+    pub failures: Vec<ExternalAgentConfigImportItemTypeFailure>,
+}
+
+/// `externalAgentConfig/import/completed`.
+#[wire]
+pub struct ExternalAgentConfigImportCompletedNotification {
+    pub import_id: String,
+    /// By kind, in the order in which they were first taken over.
+    pub item_type_results: Vec<ExternalAgentConfigImportTypeResult>,
+}

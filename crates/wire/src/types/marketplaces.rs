@@ -11,7 +11,7 @@ pub struct MarketplaceAddParams {
     pub source: String,
     /// The branch, tag or commit of a repository.
     pub ref_name: Option<String>,
-    /// Parts of a repository. Only an empty list is accepted: repositories are fetched whole.
+    /// The directories of a repository that are fetched, besides the files at its top; all if there are none.
     pub sparse_paths: Option<Vec<String>>,
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use quipu_wire_macros::wire;
 
-use crate::{AbsolutePath, SkillSummary};
+use crate::{AbsolutePath, HookEventName, Json, SkillSummary};
 
 /// Parameters of `plugin/list`.
 #[wire(params, default)]
@@ -116,6 +116,9 @@ pub struct PluginInterface {
     pub composer_icon: Option<AbsolutePath>,
     pub logo: Option<AbsolutePath>,
     pub screenshots: Vec<AbsolutePath>,
+    /// Always empty: a plugin's images are files.
+    #[wire(since = "0.166", hidden_default)]
+    pub screenshot_urls: Vec<String>,
 }
 
 /// A marketplace and its plugins.
@@ -188,6 +191,20 @@ pub struct PluginDetail {
     pub apps: Vec<AppSummary>,
     /// The names of MCP servers, sorted.
     pub mcp_servers: Vec<String>,
+    /// Hooks that run while the plugin is enabled.
+    #[wire(since = "0.166", hidden_default)]
+    pub hooks: Vec<PluginHookSummary>,
+    /// Always empty: templates of apps belong to an account.
+    #[wire(since = "0.166", hidden_default)]
+    pub app_templates: Vec<Json>,
+}
+
+/// A hook of a plugin.
+#[wire]
+pub struct PluginHookSummary {
+    /// Plugin, file, event and the position in the file.
+    pub key: String,
+    pub event_name: HookEventName,
 }
 
 /// Result of `plugin/read`.

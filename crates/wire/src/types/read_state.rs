@@ -33,9 +33,9 @@ pub enum ThreadReadStateOperation {
 #[wire(params)]
 pub struct ThreadReadStateUpdateParams {
     pub thread_id: String,
+    pub operation: ThreadReadStateOperation,
     /// The revision that the user saw. If there is another one by now, nothing changes.
     pub expected_revision: String,
-    pub operation: ThreadReadStateOperation,
 }
 
 /// Result of `thread/readState/update`.

@@ -82,9 +82,9 @@ pub struct ThreadSectionDeleteResponse {}
 #[wire(params, default)]
 pub struct ThreadSectionMoveParams {
     pub thread_id: String,
-    /// Null takes the thread out of its section.
-    #[wire(nullable)]
-    pub section_id: Option<String>,
+    /// Required; null takes the thread out of its section.
+    #[wire(optional)]
+    pub section_id: Option<Option<String>>,
     /// The thread of the section to put it before; the end if absent.
     pub before_thread_id: Option<String>,
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use quipu_wire_macros::wire;
 
 use crate::{
-    AbsolutePath, ApprovalsReviewer, AskForApproval, DynamicToolEntry, Json, Personality,
-    QuipuResume, ReasoningEffort, ResponseItem, SandboxMode, SandboxPolicy, ServiceTier, Thread,
-    ThreadEvents,
+    AbsolutePath, ActivePermissionProfile, ApprovalsReviewer, AskForApproval, DynamicToolEntry,
+    Json, Personality, QuipuResume, ReasoningEffort, ResponseItem, SandboxMode, SandboxPolicy,
+    ServiceTier, Thread, ThreadEvents,
 };
 
 /// A tool that the client brings; the model's calls come as `item/tool/call`.
@@ -223,6 +223,14 @@ pub struct ThreadStartResponse {
         sent
     )]
     pub runtime_workspace_roots: Vec<AbsolutePath>,
+    /// The permission profile that was chosen; null if none was.
+    #[wire(
+        since = "0.166",
+        default,
+        experimental = "thread/start.activePermissionProfile",
+        sent
+    )]
+    pub active_permission_profile: Option<ActivePermissionProfile>,
     pub approval_policy: AskForApproval,
     pub approvals_reviewer: ApprovalsReviewer,
     pub sandbox: SandboxPolicy,
@@ -251,6 +259,14 @@ pub struct ThreadResumeResponse {
         sent
     )]
     pub runtime_workspace_roots: Vec<AbsolutePath>,
+    /// The permission profile that was chosen; null if none was.
+    #[wire(
+        since = "0.166",
+        default,
+        experimental = "thread/resume.activePermissionProfile",
+        sent
+    )]
+    pub active_permission_profile: Option<ActivePermissionProfile>,
     pub approval_policy: AskForApproval,
     pub approvals_reviewer: ApprovalsReviewer,
     pub sandbox: SandboxPolicy,
@@ -279,6 +295,14 @@ pub struct ThreadForkResponse {
         sent
     )]
     pub runtime_workspace_roots: Vec<AbsolutePath>,
+    /// The permission profile that was chosen; null if none was.
+    #[wire(
+        since = "0.166",
+        default,
+        experimental = "thread/fork.activePermissionProfile",
+        sent
+    )]
+    pub active_permission_profile: Option<ActivePermissionProfile>,
     pub approval_policy: AskForApproval,
     pub approvals_reviewer: ApprovalsReviewer,
     pub sandbox: SandboxPolicy,

@@ -18,7 +18,7 @@ pub enum Personality {
 }
 
 /// Which kind of processing to ask the provider for.
-#[wire(root, lenient)]
+#[wire(root, lenient, nameless)]
 pub enum ServiceTier {
     /// Faster and dearer; sent to the provider as `priority`.
     #[wire(also = "priority")]

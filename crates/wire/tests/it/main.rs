@@ -5,6 +5,7 @@ mod absence;
 mod examples;
 mod fuzz_corpus;
 mod gate;
+mod open_words;
 mod paths;
 mod reference;
 mod rights;

@@ -179,7 +179,9 @@ impl Known {
                 for variant in *variants {
                     let prefix = match tagging {
                         Tagging::Tagged(_) => format!("{}.{}", def.json_name, variant.name),
-                        Tagging::Named | Tagging::Untagged => def.json_name.to_owned(),
+                        Tagging::Named | Tagging::Open(_) | Tagging::Untagged => {
+                            def.json_name.to_owned()
+                        }
                     };
                     self.members
                         .insert(format!("{}.{}", def.json_name, variant.name));
