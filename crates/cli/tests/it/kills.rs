@@ -1,5 +1,5 @@
 //! `kill -9` of a server that works by itself: for a goal, or through a queue. Every turn that a client saw begin is found
-//! again and ended once, input runs once, and what was spent is not forgotten.
+//! again and ended once, input runs once, and what was spent is not forgotten. Neither is what the user has read.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -32,7 +32,8 @@ impl Home {
 
     async fn start(&self) -> Running {
         let mut process = server_in(&self.directory);
-        let client = Conversation::start(process.stdio()).await;
+        let capabilities = json!({ "experimentalApi": true });
+        let client = Conversation::start_with(process.stdio(), "kills", capabilities).await;
         Running { process, client }
     }
 
@@ -278,4 +279,51 @@ async fn an_entry_runs_unless_its_turn_is_in_the_thread() {
     let mut running = home.resume(&thread).await;
     running.client.skip_to("turn/completed").await;
     assert_eq!(said(&running.turns(&thread).await), ["first", "second"]);
+}
+
+/// What was last reported of what is read, if anything was.
+fn read_state(messages: &[Value]) -> Option<Value> {
+    let mut changes = messages.iter().rev();
+    let last = changes.find(|it| it["method"] == "thread/readState/changed")?;
+    Some(last["params"]["readState"].clone())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_read_is_as_it_was_last_reported_whenever_the_server_is_killed() {
+    let home = Home::new().await;
+    let (mut running, thread) = home.start_thread().await;
+    let stored = async |running: &mut Running| {
+        let params = json!({ "threadId": thread });
+        running.client.call("thread/read", params).await["readState"].clone()
+    };
+    let input = json!([{ "type": "text", "text": "hi" }]);
+    let say = json!({ "threadId": thread, "input": input });
+    for _ in 0..3 {
+        // Killed as soon as the end of a turn is marked.
+        home.play([json!({ "text": "hello" })]);
+        running.client.call("turn/start", say.clone()).await;
+        let mut seen = running.client.until("thread/readState/changed").await;
+        seen.extend(running.kill().await);
+        let unread = read_state(&seen).unwrap();
+        assert_ne!(unread["firstUnread"], Value::Null);
+        running = home.start().await;
+        assert_eq!(stored(&mut running).await, unread);
+        // Killed as soon as the answer is there.
+        let operation = json!({ "type": "read" });
+        let update = json!({ "threadId": thread, "expectedRevision": unread["revision"], "operation": operation });
+        let read = running.client.call("thread/readState/update", update).await;
+        running.kill().await;
+        running = home.resume(&thread).await;
+        assert_eq!(stored(&mut running).await, read["readState"]);
+    }
+    // A turn that a kill cuts off has no result to read.
+    let before = stored(&mut running).await;
+    home.model.clear();
+    home.play([gate()]);
+    running.client.call("turn/start", say.clone()).await;
+    running.client.skip_to("item/tool/call").await;
+    running.kill().await;
+    let mut running = home.resume(&thread).await;
+    assert_eq!(stored(&mut running).await, before);
+    assert_eq!(before["firstUnread"], Value::Null);
 }
