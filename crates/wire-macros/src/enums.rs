@@ -407,7 +407,7 @@ fn description(
     } else if let Some(tag) = &options.tag {
         quote!(Tagged(#tag))
     } else if options.lenient {
-        let name = match options.nameless {
+        let name = match options.is_nameless() {
             true => quote!(Dropped),
             false => quote!(Kept),
         };

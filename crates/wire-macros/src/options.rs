@@ -18,7 +18,7 @@ pub struct TypeOptions {
     pub untagged: bool,
     pub exhaustive: bool,
     pub lenient: bool,
-    pub nameless: bool,
+    nameless: bool,
     pub closed: bool,
     pub open: bool,
     pub apart: bool,
@@ -37,6 +37,11 @@ impl TypeOptions {
         let tokens: proc_macro2::TokenStream = input.parse()?;
         syn::parse::Parser::parse2(parser, tokens)?;
         Ok(options)
+    }
+
+    /// Whether later versions write a plain string instead of the type's name.
+    pub fn is_nameless(&self) -> bool {
+        self.nameless
     }
 
     fn set(&mut self, meta: &ParseNestedMeta) -> Result<()> {
