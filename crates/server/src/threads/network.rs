@@ -8,6 +8,14 @@ use quipu_prompt::facts::NetworkHosts;
 use quipu_tools::Network;
 use quipu_wire::NetworkDomainPermission;
 
+use super::session::Session;
+use crate::Server;
+
+/// What holds for the commands of a session; `None` if the network is not managed.
+pub(super) fn of(server: &Server, session: &Session) -> Option<Arc<Network>> {
+    managed(server.settings.config.env(), &session.snapshot)
+}
+
 /// What holds for commands under these settings; `None` if the network is not managed.
 pub(crate) fn managed(env: &Env, snapshot: &Snapshot) -> Option<Arc<Network>> {
     let managed = snapshot.permissions().network.as_ref()?;

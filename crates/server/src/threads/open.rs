@@ -88,7 +88,6 @@ pub(super) fn open(
     let mut audience = Audience::new(followers, parts.thread, events, &server.threads.unfollowed);
     let catch_up = opener.and_then(|client| audience.catch_up(client, parts.after));
     audience.set_client_name(introduction.map(|it| it.name.clone()));
-    let network = network::managed(server.settings.config.env(), &session.snapshot);
     let mut actor = Box::new(Actor {
         server: Arc::clone(server),
         handle: handle.clone(),
@@ -108,7 +107,7 @@ pub(super) fn open(
             servers,
             Spending::new(server, &handle, thread.created_at),
         ),
-        tools: Tools::new(rules.rules, network, hooks),
+        tools: Tools::new(rules.rules, network::of(server, &session), hooks),
         replies: Replies::default(),
         agent: AgentLink::new(agent),
         reports: Reports::new(server, handle.id.clone()),

@@ -229,7 +229,7 @@ pub(super) fn change_session(actor: &mut Actor, rights: Rights, params: &TurnSta
     actor.session.change(&actor.server, params);
     turn_settings::resume(actor, chosen);
     if has_profile {
-        let network = network::managed(actor.server.settings.config.env(), &actor.session.snapshot);
+        let network = network::of(&actor.server, &actor.session);
         actor.tools.set_network(network);
     }
     confine_rest(actor);
