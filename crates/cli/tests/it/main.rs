@@ -54,6 +54,8 @@ mod stdio;
 #[cfg(unix)]
 mod store;
 #[cfg(unix)]
+mod store_checker;
+#[cfg(unix)]
 mod store_clients;
 #[cfg(unix)]
 mod store_continue;
