@@ -43,6 +43,11 @@ pub enum TurnKind {
 }
 
 impl TurnKind {
+    /// Whether what the model uses is the thread's; what a review uses is not.
+    fn counts_usage(self) -> bool {
+        self != Self::Review
+    }
+
     /// Why input cannot be added to such a turn, if it cannot.
     fn refuses_input(self) -> Option<NonSteerableTurnKind> {
         match self {

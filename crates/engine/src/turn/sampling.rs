@@ -98,14 +98,9 @@ impl Turn {
     /// The provider says its limits as it begins to answer, or refuses to.
     fn update_limits(&mut self, limits: RateLimitSnapshot, shared: &mut Shared) {
         shared.usage.update_limits(limits);
-        if self.counts_usage() {
+        if self.kind.counts_usage() {
             shared.notify_usage(&self.id);
         }
-    }
-
-    /// Whether what the model uses is the thread's; what a review uses is not.
-    fn counts_usage(&self) -> bool {
-        self.kind != TurnKind::Review
     }
 
     /// The model calls a tool.
@@ -136,7 +131,7 @@ impl Turn {
         shared: &mut Shared,
     ) -> Progress {
         self.close_streamed(shared);
-        if self.counts_usage() {
+        if self.kind.counts_usage() {
             shared.count_usage(usage, &self.id);
         }
         self.work = None;
@@ -172,7 +167,7 @@ impl Turn {
         self.close_streamed(shared);
         self.work = None;
         let window = shared.settings.window.filter(|_| window_exceeded);
-        if let Some(window) = window.filter(|_| self.counts_usage()) {
+        if let Some(window) = window.filter(|_| self.kind.counts_usage()) {
             shared.fill_window(window, &self.id);
         }
         error

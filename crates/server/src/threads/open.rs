@@ -20,7 +20,7 @@ use super::events::Events;
 use super::goal::GoalKeeper;
 use super::hooks::ThreadHooks;
 use super::mcp::Servers;
-use super::message::Message;
+use super::message::{Message, ThreadHandle};
 use super::network;
 use super::opened::{Hold, Opened};
 use super::questions::Questions;
@@ -73,11 +73,7 @@ pub(super) fn open(
     let opener = followers.first();
     let id = parts.meta.id.to_string();
     let (handle, mailbox) = actor::mailbox(id.into(), opener.map(|client| client.id));
-    if let Some(left) = parts.left.take() {
-        // Before anybody else can find the thread.
-        handle.send_now(Message::GoOn(left));
-    }
-    let thread = parts.thread.clone();
+    let thread = beginning(&handle, &mut parts);
     let (goal, queue) = keepers(server, &parts);
     let servers = Servers::start(server, &session.snapshot, &handle);
     let fleet = servers.scope().fleet.clone();
@@ -128,6 +124,14 @@ pub(super) fn open(
         catch_up,
         hold: Some(hold),
     }
+}
+
+/// The thread as it begins. A turn that goes on does so before anybody else can find the thread.
+fn beginning(handle: &ThreadHandle, parts: &mut Parts) -> Thread {
+    if let Some(left) = parts.left.take() {
+        handle.send_now(Message::GoOn(left));
+    }
+    parts.thread.clone()
 }
 
 /// What a thread that is stored does by itself, also after a restart.

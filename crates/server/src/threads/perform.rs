@@ -44,9 +44,7 @@ impl Actor {
             }
             if effect == Effect::Sync {
                 if let Some(error) = self.recorder.sync() {
-                    if self.recorder.is_taken_over() {
-                        self.audience.cut();
-                    }
+                    cut_if_lost(self);
                     let rest = queue.into();
                     queue = self.engine.step(Input::NotStored { error, rest }).into();
                 }
@@ -159,9 +157,7 @@ impl Actor {
 
     /// Ends the running turn because of an error, if there are both.
     fn fault(&mut self, error: Option<TurnError>) -> Option<Input> {
-        if self.recorder.is_taken_over() {
-            self.audience.cut();
-        }
+        cut_if_lost(self);
         let error = error.filter(|_| self.engine.active_turn().is_some())?;
         Some(Input::Fault { error })
     }
@@ -170,9 +166,7 @@ impl Actor {
     /// instead.
     async fn notify(&mut self, notification: &ServerNotification) -> Option<Input> {
         let flushed = self.recorder.flush();
-        if self.recorder.is_taken_over() {
-            self.audience.cut();
-        }
+        cut_if_lost(self);
         if flushed.is_complete || !matches!(notification, ServerNotification::ItemCompleted(_)) {
             self.track(notification);
             let is_end = matches!(notification, ServerNotification::TurnCompleted(_));
@@ -202,6 +196,13 @@ impl Actor {
             }
             _ => {}
         }
+    }
+}
+
+/// Once another server has the thread, clients that can go on there are not notified of anything here.
+fn cut_if_lost(actor: &mut Actor) {
+    if actor.recorder.is_taken_over() {
+        actor.audience.cut();
     }
 }
 
