@@ -3,19 +3,17 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::http::{Answer, Http};
 use super::provider::{Provider, invalid};
+use super::remote::Remote;
 use super::rest::{self, ApiTool, Half, MAX_PAGES, PAGE};
-use super::{Issue, Tracker, TrackerError, TrackerErrorKind, labels};
+use super::{Issue, TrackerError, labels};
 use crate::config::TrackerConfig;
 use crate::env::Env;
 use crate::session::Tool;
-use crate::time;
 
 /// The value of `tracker.kind`.
 pub const KIND: &str = "github";
@@ -60,6 +58,67 @@ impl GitHubTracker {
         format!("{}/repos/{}", self.endpoint, self.repository)
     }
 
+    /// The address of the next page, which must be at the same server: the token goes along.
+    fn next_page(&self, answer: &Answer) -> Result<Option<String>, TrackerError> {
+        let link = answer.headers.get("link").and_then(|it| it.to_str().ok());
+        let next = link.and_then(|link| {
+            let mut links = link.split(',');
+            links.find_map(|it| {
+                let (url, rel) = it.split_once(';')?;
+                let url = url.trim().strip_prefix('<')?.strip_suffix('>')?;
+                rel.contains("rel=\"next\"").then(|| url.to_owned())
+            })
+        });
+        match next {
+            Some(url) if !url.starts_with(&format!("{}/", self.endpoint)) => {
+                Err(rest::paging("the next page is at another address"))
+            }
+            next => Ok(next),
+        }
+    }
+
+    /// A record as an issue; nothing for a pull request.
+    fn issue(&self, record: &Value) -> Result<Option<Issue>, String> {
+        if record.get("pull_request").is_some_and(|it| !it.is_null()) {
+            return Ok(None);
+        }
+        let number = record.get("number").and_then(Value::as_u64);
+        let number = number.ok_or("an issue has no `number`")?;
+        let native = rest::required(record, "state")?;
+        let title = rest::required(record, "title")?;
+        // Old issues have labels that are only a name.
+        let names = rest::list(record, "/labels");
+        let labels = labels(names.filter_map(|it| it.get("name").unwrap_or(it).as_str()));
+        let state = rest::state(self.state_prefix.as_deref(), &labels, &native, CLOSED);
+        let mut issue = rest::numbered(&self.repository, number, &title, &state);
+        issue.native_ref = rest::native_ref(json!({
+            "repository": self.repository,
+            "number": number,
+            "node_id": record.get("node_id"),
+        }));
+        issue.description = rest::optional(record, "/body");
+        issue.priority = rest::priority(&labels);
+        issue.url = rest::optional(record, "/html_url");
+        issue.assignee_id = rest::optional(record, "/assignee/login");
+        issue.created_at = rest::instant(record, "/created_at");
+        issue.updated_at = rest::instant(record, "/updated_at");
+        let blockers = record.pointer("/issue_dependencies_summary/blocked_by");
+        let is_blocked = blockers.and_then(Value::as_u64).is_some_and(|it| it > 0);
+        issue.dispatchable =
+            !is_blocked && rest::is_assigned(record, "login", self.assignee.as_deref());
+        issue.labels = labels;
+        Ok(Some(issue))
+    }
+}
+
+impl Remote for GitHubTracker {
+    /// The command line of GitHub reads this one as well.
+    const OTHER_VARIABLES: &[&str] = &["GH_TOKEN"];
+
+    fn http(&self) -> &Http {
+        &self.http
+    }
+
     async fn in_states(&self, states: &[String]) -> Result<Vec<Issue>, TrackerError> {
         let half = match Half::of(states, CLOSED) {
             Half::Open => "open",
@@ -79,39 +138,19 @@ impl GitHubTracker {
             let page = rest::records(answer.body)?;
             issues.extend(rest::listed(&page, states, |it| self.issue(it)));
             let Some(next) = next else {
-                return Ok(unique(issues));
+                return Ok(issues);
             };
             if !seen.insert(url) {
-                return Err(paging("the same page comes again and again"));
+                return Err(rest::paging("the same page comes again and again"));
             }
             url = next;
         }
-        Err(paging("there are too many pages of issues"))
-    }
-
-    /// The address of the next page, which must be at the same server: the token goes along.
-    fn next_page(&self, answer: &Answer) -> Result<Option<String>, TrackerError> {
-        let link = answer.headers.get("link").and_then(|it| it.to_str().ok());
-        let next = link.and_then(|link| {
-            let mut links = link.split(',');
-            links.find_map(|it| {
-                let (url, rel) = it.split_once(';')?;
-                let url = url.trim().strip_prefix('<')?.strip_suffix('>')?;
-                rel.contains("rel=\"next\"").then(|| url.to_owned())
-            })
-        });
-        match next {
-            Some(url) if !url.starts_with(&format!("{}/", self.endpoint)) => {
-                Err(paging("the next page is at another address"))
-            }
-            next => Ok(next),
-        }
+        Err(rest::endless())
     }
 
     async fn by_id(&self, ids: &[String]) -> Result<Vec<Issue>, TrackerError> {
-        let numbers: BTreeSet<u64> = ids.iter().filter_map(|id| id.parse().ok()).collect();
         let mut issues = Vec::new();
-        for number in numbers {
+        for number in rest::numbers(ids) {
             let url = format!("{}/issues/{number}", self.project());
             let answer = self.http.ask(Method::GET, &url, None).await?;
             // Gone, never there, or moved to another repository.
@@ -124,94 +163,8 @@ impl GitHubTracker {
         Ok(issues)
     }
 
-    /// A record as an issue; nothing for a pull request.
-    fn issue(&self, record: &Value) -> Result<Option<Issue>, String> {
-        if record.get("pull_request").is_some_and(|it| !it.is_null()) {
-            return Ok(None);
-        }
-        let number = record.get("number").and_then(Value::as_u64);
-        let number = number.ok_or("an issue has no `number`")?;
-        let native = rest::required(record, "state")?;
-        let title = rest::required(record, "title")?;
-        let given = record.get("labels").and_then(Value::as_array);
-        // Old issues have labels that are only a name.
-        let names = given.into_iter().flatten();
-        let names = names.filter_map(|it| it.get("name").unwrap_or(it).as_str());
-        let labels = labels(names);
-        let name = self.repository.rsplit('/').next().unwrap_or_default();
-        let state = rest::state(self.state_prefix.as_deref(), &labels, &native, CLOSED);
-        let mut issue = Issue::new(
-            &number.to_string(),
-            &format!("{name}-{number}"),
-            &title,
-            &state,
-        );
-        issue.native_ref = rest::native_ref(json!({
-            "repository": self.repository,
-            "number": number,
-            "node_id": record.get("node_id"),
-        }));
-        issue.description = rest::optional(record, "/body");
-        issue.priority = rest::priority(&labels);
-        issue.url = rest::optional(record, "/html_url");
-        issue.assignee_id = rest::optional(record, "/assignee/login");
-        issue.created_at = rest::optional(record, "/created_at")
-            .as_deref()
-            .and_then(time::parse);
-        issue.updated_at = rest::optional(record, "/updated_at")
-            .as_deref()
-            .and_then(time::parse);
-        let blockers = record.pointer("/issue_dependencies_summary/blocked_by");
-        let is_blocked = blockers.and_then(Value::as_u64).is_some_and(|it| it > 0);
-        issue.dispatchable = !is_blocked && self.is_assigned(record);
-        issue.labels = labels;
-        Ok(Some(issue))
-    }
-
-    fn is_assigned(&self, record: &Value) -> bool {
-        let Some(wanted) = &self.assignee else {
-            return true;
-        };
-        let assignees = record.get("assignees").and_then(Value::as_array);
-        let mut logins = assignees
-            .into_iter()
-            .flatten()
-            .filter_map(|it| it.get("login")?.as_str());
-        logins.any(|login| login.eq_ignore_ascii_case(wanted))
-    }
-}
-
-fn paging(why: &str) -> TrackerError {
-    TrackerError::new(TrackerErrorKind::Pagination, why)
-}
-
-/// Issues may move from page to page while they are read.
-fn unique(issues: Vec<Issue>) -> Vec<Issue> {
-    let mut seen = BTreeSet::new();
-    let is_new = |issue: &Issue| seen.insert(issue.id.clone());
-    issues.into_iter().filter(is_new).collect()
-}
-
-impl Tracker for GitHubTracker {
-    fn issues_in_states<'a>(
-        &'a self,
-        states: &'a [String],
-    ) -> BoxFuture<'a, Result<Vec<Issue>, TrackerError>> {
-        match states {
-            [] => async { Ok(Vec::new()) }.boxed(),
-            _ => self.in_states(states).boxed(),
-        }
-    }
-
-    fn issues_by_id<'a>(
-        &'a self,
-        ids: &'a [String],
-    ) -> BoxFuture<'a, Result<Vec<Issue>, TrackerError>> {
-        self.by_id(ids).boxed()
-    }
-
-    fn tools(&self, issue: &Issue) -> Vec<Arc<dyn Tool>> {
-        ApiTool {
+    fn tool(&self, issue: &Issue) -> Arc<dyn Tool> {
+        Arc::new(ApiTool {
             http: self.http.clone(),
             name: "github_api",
             product: "GitHub",
@@ -220,14 +173,6 @@ impl Tracker for GitHubTracker {
             within: None,
             issue: issue.identifier.clone(),
             example: format!("issues/{}/comments", issue.id),
-        }
-        .shared()
-    }
-
-    fn secret_variables(&self) -> Vec<String> {
-        let mut variables = self.http.secret_variables();
-        // The command line of GitHub reads this one as well.
-        variables.push("GH_TOKEN".to_owned());
-        variables
+        })
     }
 }

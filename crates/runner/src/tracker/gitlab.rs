@@ -1,21 +1,18 @@
 //! The issues of one GitLab project.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::http::Http;
 use super::provider::{Provider, invalid};
+use super::remote::Remote;
 use super::rest::{self, ApiTool, Half, MAX_PAGES, PAGE};
-use super::{Issue, Tracker, TrackerError, TrackerErrorKind, labels};
+use super::{Issue, TrackerError, labels};
 use crate::config::TrackerConfig;
 use crate::env::Env;
 use crate::session::Tool;
-use crate::time;
 
 /// The value of `tracker.kind`.
 pub const KIND: &str = "gitlab";
@@ -59,7 +56,6 @@ impl GitLabTracker {
 
     /// All records that a query finds.
     async fn pages(&self, query: &str) -> Result<Vec<Value>, TrackerError> {
-        let failed = |why: &str| TrackerError::new(TrackerErrorKind::Pagination, why);
         let mut records = Vec::new();
         let mut page = 1_u64;
         for _ in 0..MAX_PAGES {
@@ -80,10 +76,43 @@ impl GitLabTracker {
             }
             page = match next.parse() {
                 Ok(next) if next > page => next,
-                _ => return Err(failed(&format!("page {page} is followed by page {next}"))),
+                _ => {
+                    let why = format!("page {page} is followed by page {next}");
+                    return Err(rest::paging(&why));
+                }
             };
         }
-        Err(failed("there are too many pages of issues"))
+        Err(rest::endless())
+    }
+
+    fn issue(&self, record: &Value) -> Result<Issue, String> {
+        let number = record.get("iid").and_then(Value::as_u64);
+        let number = number.ok_or("an issue has no `iid`")?;
+        let native = rest::required(record, "state")?;
+        let title = rest::required(record, "title")?;
+        let labels = labels(rest::list(record, "/labels").filter_map(Value::as_str));
+        let state = rest::state(self.state_prefix.as_deref(), &labels, &native, CLOSED);
+        let mut issue = rest::numbered(&self.path, number, &title, &state);
+        issue.native_ref = rest::native_ref(json!({
+            "project": self.path,
+            "iid": number,
+            "id": record.get("id"),
+        }));
+        issue.description = rest::optional(record, "/description");
+        issue.priority = rest::priority(&labels);
+        issue.url = rest::optional(record, "/web_url");
+        issue.assignee_id = rest::optional(record, "/assignee/username");
+        issue.created_at = rest::instant(record, "/created_at");
+        issue.updated_at = rest::instant(record, "/updated_at");
+        issue.dispatchable = rest::is_assigned(record, "username", self.assignee.as_deref());
+        issue.labels = labels;
+        Ok(issue)
+    }
+}
+
+impl Remote for GitLabTracker {
+    fn http(&self) -> &Http {
+        &self.http
     }
 
     async fn in_states(&self, states: &[String]) -> Result<Vec<Issue>, TrackerError> {
@@ -94,17 +123,14 @@ impl GitLabTracker {
         };
         let query = format!("state={half}&order_by=created_at&sort=asc");
         let records = self.pages(&query).await?;
-        let issues = rest::listed(&records, states, |it| self.issue(it).map(Some));
-        let mut seen = BTreeSet::new();
-        let is_new = |issue: &Issue| seen.insert(issue.id.clone());
-        Ok(issues.into_iter().filter(is_new).collect())
+        Ok(rest::listed(&records, states, |it| {
+            self.issue(it).map(Some)
+        }))
     }
 
     async fn by_id(&self, ids: &[String]) -> Result<Vec<Issue>, TrackerError> {
-        let numbers: BTreeSet<u64> = ids.iter().filter_map(|id| id.parse().ok()).collect();
-        let numbers: Vec<u64> = numbers.into_iter().collect();
         let mut issues = Vec::new();
-        for some in numbers.chunks(PAGE) {
+        for some in rest::numbers(ids).chunks(PAGE) {
             let query: Vec<String> = some.iter().map(|it| format!("iids[]={it}")).collect();
             for record in self.pages(&query.join("&")).await? {
                 issues.push(self.issue(&record).map_err(rest::malformed)?);
@@ -113,74 +139,8 @@ impl GitLabTracker {
         Ok(issues)
     }
 
-    fn issue(&self, record: &Value) -> Result<Issue, String> {
-        let number = record.get("iid").and_then(Value::as_u64);
-        let number = number.ok_or("an issue has no `iid`")?;
-        let native = rest::required(record, "state")?;
-        let title = rest::required(record, "title")?;
-        let names = record.get("labels").and_then(Value::as_array);
-        let labels = labels(names.into_iter().flatten().filter_map(Value::as_str));
-        let name = self.path.rsplit('/').next().unwrap_or_default();
-        let state = rest::state(self.state_prefix.as_deref(), &labels, &native, CLOSED);
-        let mut issue = Issue::new(
-            &number.to_string(),
-            &format!("{name}-{number}"),
-            &title,
-            &state,
-        );
-        issue.native_ref = rest::native_ref(json!({
-            "project": self.path,
-            "iid": number,
-            "id": record.get("id"),
-        }));
-        issue.description = rest::optional(record, "/description");
-        issue.priority = rest::priority(&labels);
-        issue.url = rest::optional(record, "/web_url");
-        issue.assignee_id = rest::optional(record, "/assignee/username");
-        issue.created_at = rest::optional(record, "/created_at")
-            .as_deref()
-            .and_then(time::parse);
-        issue.updated_at = rest::optional(record, "/updated_at")
-            .as_deref()
-            .and_then(time::parse);
-        issue.dispatchable = self.is_assigned(record);
-        issue.labels = labels;
-        Ok(issue)
-    }
-
-    fn is_assigned(&self, record: &Value) -> bool {
-        let Some(wanted) = &self.assignee else {
-            return true;
-        };
-        let assignees = record.get("assignees").and_then(Value::as_array);
-        let mut names = assignees
-            .into_iter()
-            .flatten()
-            .filter_map(|it| it.get("username")?.as_str());
-        names.any(|name| name.eq_ignore_ascii_case(wanted))
-    }
-}
-
-impl Tracker for GitLabTracker {
-    fn issues_in_states<'a>(
-        &'a self,
-        states: &'a [String],
-    ) -> BoxFuture<'a, Result<Vec<Issue>, TrackerError>> {
-        match states {
-            [] => async { Ok(Vec::new()) }.boxed(),
-            _ => self.in_states(states).boxed(),
-        }
-    }
-
-    fn issues_by_id<'a>(
-        &'a self,
-        ids: &'a [String],
-    ) -> BoxFuture<'a, Result<Vec<Issue>, TrackerError>> {
-        self.by_id(ids).boxed()
-    }
-
-    fn tools(&self, issue: &Issue) -> Vec<Arc<dyn Tool>> {
-        ApiTool {
+    fn tool(&self, issue: &Issue) -> Arc<dyn Tool> {
+        Arc::new(ApiTool {
             http: self.http.clone(),
             name: "gitlab_api",
             product: "GitLab",
@@ -189,11 +149,6 @@ impl Tracker for GitLabTracker {
             within: None,
             issue: issue.identifier.clone(),
             example: format!("issues/{}/notes", issue.id),
-        }
-        .shared()
-    }
-
-    fn secret_variables(&self) -> Vec<String> {
-        self.http.secret_variables()
+        })
     }
 }

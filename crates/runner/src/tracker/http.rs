@@ -62,6 +62,12 @@ impl Http {
         self.secret.removed_from(text)
     }
 
+    /// A value without the secret.
+    pub fn scrubbed(&self, value: &Value) -> Value {
+        let text = self.scrub(&value.to_string());
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
     /// Asks, and reads the answer as JSON, whatever its status. An empty body is `null`.
     pub async fn ask(
         &self,

@@ -1,17 +1,15 @@
 //! The issues of one Jira project, in the cloud or on a server of one's own.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::http::Http;
 use super::provider::{Provider, invalid};
+use super::remote::Remote;
 use super::rest::{self, ApiTool, MAX_PAGES, PAGE, malformed, optional, required};
-use super::{Blocker, Issue, Tracker, TrackerError, TrackerErrorKind, labels, normalized};
+use super::{Blocker, Issue, TrackerError, labels, normalized};
 use crate::config::TrackerConfig;
 use crate::env::Env;
 use crate::session::Tool;
@@ -69,58 +67,8 @@ impl JiraTracker {
             http: Http::new(secret, "authorization", scheme)?,
             project,
             assignee: provider.text("assignee_id")?,
-            terminal: config
-                .terminal_states
-                .iter()
-                .map(|it| normalized(it))
-                .collect(),
+            terminal: rest::terminal(config),
         })
-    }
-
-    async fn in_states(&self, states: &[String]) -> Result<Vec<Issue>, TrackerError> {
-        let names: Vec<String> = states.iter().map(|it| quoted(it.trim())).collect();
-        let jql = format!(
-            "project = {} AND status in ({}) ORDER BY created ASC",
-            quoted(&self.project),
-            names.join(", ")
-        );
-        let failed = |why: &str| TrackerError::new(TrackerErrorKind::Pagination, why);
-        let url = format!("{}/search/jql", self.endpoint);
-        let mut issues = Vec::new();
-        let mut token = Value::Null;
-        for _ in 0..MAX_PAGES {
-            let mut body = json!({ "jql": jql, "maxResults": PAGE, "fields": FIELDS });
-            if !token.is_null() {
-                body["nextPageToken"] = token.clone();
-            }
-            let mut page = self.post(&url, &body).await?;
-            let records = rest::records(page["issues"].take())?;
-            issues.extend(rest::listed(&records, states, |it| self.issue(it)));
-            let next = page["nextPageToken"].take();
-            if next.is_null() {
-                return Ok(issues);
-            }
-            if next == token {
-                return Err(failed("the same page comes again and again"));
-            }
-            token = next;
-        }
-        Err(failed("there are too many pages of issues"))
-    }
-
-    async fn by_id(&self, ids: &[String]) -> Result<Vec<Issue>, TrackerError> {
-        let ids: BTreeSet<&String> = ids.iter().collect();
-        let ids: Vec<&String> = ids.into_iter().collect();
-        let url = format!("{}/issue/bulkfetch", self.endpoint);
-        let mut issues = Vec::new();
-        for some in ids.chunks(PAGE) {
-            let body = json!({ "issueIdsOrKeys": some, "fields": FIELDS });
-            let mut answer = self.post(&url, &body).await?;
-            for record in rest::records(answer["issues"].take())? {
-                issues.extend(self.issue(&record).map_err(malformed)?);
-            }
-        }
-        Ok(issues)
     }
 
     async fn post(&self, url: &str, body: &Value) -> Result<Value, TrackerError> {
@@ -143,24 +91,17 @@ impl JiraTracker {
         let title = required(fields, "summary")?;
         let state = optional(fields, "/status/name").ok_or("an issue has no `status.name`")?;
         let mut issue = Issue::new(&id, &key, &title, &state);
-        let list = |name: &str| {
-            fields
-                .get(name)
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
-        };
         issue.native_ref = rest::native_ref(json!({ "project": self.project, "key": key }));
         issue.description = optional(fields, "/description");
         let priority = optional(fields, "/priority/id").and_then(|it| it.parse().ok());
         issue.priority = priority.filter(|it| (1..=4).contains(it));
         issue.assignee_id =
             optional(fields, "/assignee/accountId").or_else(|| optional(fields, "/assignee/name"));
-        issue.labels = labels(list("labels").filter_map(Value::as_str));
+        issue.labels = labels(rest::list(fields, "/labels").filter_map(Value::as_str));
         issue.created_at = optional(fields, "/created").as_deref().and_then(instant);
         issue.updated_at = optional(fields, "/updated").as_deref().and_then(instant);
         let mut is_blocked = false;
-        for link in list("issuelinks") {
+        for link in rest::list(fields, "/issuelinks") {
             let kind = optional(link, "/type/inward").map(|it| normalized(&it));
             let Some(other) = link
                 .get("inwardIssue")
@@ -200,26 +141,56 @@ fn instant(text: &str) -> Option<Millis> {
     }
 }
 
-impl Tracker for JiraTracker {
-    fn issues_in_states<'a>(
-        &'a self,
-        states: &'a [String],
-    ) -> BoxFuture<'a, Result<Vec<Issue>, TrackerError>> {
-        match states {
-            [] => async { Ok(Vec::new()) }.boxed(),
-            _ => self.in_states(states).boxed(),
+impl Remote for JiraTracker {
+    fn http(&self) -> &Http {
+        &self.http
+    }
+
+    async fn in_states(&self, states: &[String]) -> Result<Vec<Issue>, TrackerError> {
+        let names: Vec<String> = states.iter().map(|it| quoted(it.trim())).collect();
+        let jql = format!(
+            "project = {} AND status in ({}) ORDER BY created ASC",
+            quoted(&self.project),
+            names.join(", ")
+        );
+        let url = format!("{}/search/jql", self.endpoint);
+        let mut issues = Vec::new();
+        let mut token = Value::Null;
+        for _ in 0..MAX_PAGES {
+            let mut body = json!({ "jql": jql, "maxResults": PAGE, "fields": FIELDS });
+            if !token.is_null() {
+                body["nextPageToken"] = token.clone();
+            }
+            let mut page = self.post(&url, &body).await?;
+            let records = rest::records(page["issues"].take())?;
+            issues.extend(rest::listed(&records, states, |it| self.issue(it)));
+            let next = page["nextPageToken"].take();
+            if next.is_null() {
+                return Ok(issues);
+            }
+            if next == token {
+                return Err(rest::paging("the same page comes again and again"));
+            }
+            token = next;
         }
+        Err(rest::endless())
     }
 
-    fn issues_by_id<'a>(
-        &'a self,
-        ids: &'a [String],
-    ) -> BoxFuture<'a, Result<Vec<Issue>, TrackerError>> {
-        self.by_id(ids).boxed()
+    async fn by_id(&self, ids: &[String]) -> Result<Vec<Issue>, TrackerError> {
+        let url = format!("{}/issue/bulkfetch", self.endpoint);
+        let mut issues = Vec::new();
+        for some in ids.chunks(PAGE) {
+            let body = json!({ "issueIdsOrKeys": some, "fields": FIELDS });
+            let mut answer = self.post(&url, &body).await?;
+            for record in rest::records(answer["issues"].take())? {
+                issues.extend(self.issue(&record).map_err(malformed)?);
+            }
+        }
+        Ok(issues)
     }
 
-    fn tools(&self, issue: &Issue) -> Vec<Arc<dyn Tool>> {
-        ApiTool {
+    fn tool(&self, issue: &Issue) -> Arc<dyn Tool> {
+        Arc::new(ApiTool {
             http: self.http.clone(),
             name: "jira_api",
             product: "Jira",
@@ -229,11 +200,6 @@ impl Tracker for JiraTracker {
             within: Some(format!("{}-", self.project)),
             issue: issue.identifier.clone(),
             example: format!("issue/{}/comment", issue.identifier),
-        }
-        .shared()
-    }
-
-    fn secret_variables(&self) -> Vec<String> {
-        self.http.secret_variables()
+        })
     }
 }

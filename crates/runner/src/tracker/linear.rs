@@ -1,6 +1,5 @@
 //! The issues of a Linear project or team.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
@@ -10,12 +9,12 @@ use serde_json::{Map, Value, json};
 
 use super::http::{Http, rate_limited};
 use super::provider::{Provider, invalid};
+use super::remote::Remote;
 use super::rest::{self, malformed, optional, required};
-use super::{Blocker, Issue, Tracker, TrackerError, TrackerErrorKind, labels, normalized};
+use super::{Blocker, Issue, TrackerError, labels, normalized};
 use crate::config::TrackerConfig;
 use crate::env::Env;
 use crate::session::{Tool, ToolResult, ToolSpec};
-use crate::time;
 
 /// The value of `tracker.kind`.
 pub const KIND: &str = "linear";
@@ -79,11 +78,7 @@ impl LinearTracker {
             http: Http::new(secret, "authorization", scheme)?,
             scope,
             assignee: provider.text("assignee_id")?,
-            terminal: config
-                .terminal_states
-                .iter()
-                .map(|it| normalized(it))
-                .collect(),
+            terminal: rest::terminal(config),
         })
     }
 
@@ -91,7 +86,6 @@ impl LinearTracker {
     async fn pages(&self, filter: Map<String, Value>) -> Result<Vec<Value>, TrackerError> {
         let mut filter = filter;
         filter.extend(self.scope.clone());
-        let failed = |why: &str| TrackerError::new(TrackerErrorKind::Pagination, why);
         let mut records = Vec::new();
         let mut after = Value::Null;
         for _ in 0..MAX_PAGES {
@@ -112,13 +106,12 @@ impl LinearTracker {
                 .cloned()
                 .unwrap_or_default();
             if !next.is_string() || next == after {
-                return Err(failed(
-                    "there is another page, but no cursor that leads to it",
-                ));
+                let why = "there is another page, but no cursor that leads to it";
+                return Err(rest::paging(why));
             }
             after = next;
         }
-        Err(failed("there are too many pages of issues"))
+        Err(rest::endless())
     }
 
     /// The data of an answer without errors.
@@ -148,6 +141,48 @@ impl LinearTracker {
         }
     }
 
+    fn issue(&self, record: &Value) -> Result<Issue, String> {
+        let id = required(record, "id")?;
+        let identifier = required(record, "identifier")?;
+        let title = required(record, "title")?;
+        let state = optional(record, "/state/name").ok_or("an issue has no `state.name`")?;
+        let mut issue = Issue::new(&id, &identifier, &title, &state);
+        issue.description = optional(record, "/description");
+        // Zero means that none was given.
+        let priority = record.get("priority").and_then(Value::as_f64);
+        issue.priority = priority
+            .map(|it| it as i64)
+            .filter(|it| (1..=4).contains(it));
+        issue.branch_name = optional(record, "/branchName");
+        issue.url = optional(record, "/url");
+        issue.assignee_id = optional(record, "/assignee/id");
+        issue.labels =
+            labels(rest::list(record, "/labels/nodes").filter_map(|it| it.get("name")?.as_str()));
+        issue.blocked_by = rest::list(record, "/inverseRelations/nodes")
+            .filter(|it| it.get("type").and_then(Value::as_str) == Some("blocks"))
+            .map(|it| Blocker {
+                id: optional(it, "/issue/id"),
+                identifier: optional(it, "/issue/identifier"),
+                state: optional(it, "/issue/state/name"),
+            })
+            .collect();
+        issue.created_at = rest::instant(record, "/createdAt");
+        issue.updated_at = rest::instant(record, "/updatedAt");
+        let is_done = |blocker: &Blocker| {
+            let state = blocker.state.as_deref().map(normalized);
+            state.is_some_and(|it| self.terminal.contains(&it))
+        };
+        let is_assigned = self.assignee.is_none() || self.assignee == issue.assignee_id;
+        issue.dispatchable = is_assigned && issue.blocked_by.iter().all(is_done);
+        Ok(issue)
+    }
+}
+
+impl Remote for LinearTracker {
+    fn http(&self) -> &Http {
+        &self.http
+    }
+
     async fn in_states(&self, states: &[String]) -> Result<Vec<Issue>, TrackerError> {
         let wanted: Vec<Value> = states
             .iter()
@@ -161,8 +196,6 @@ impl LinearTracker {
     }
 
     async fn by_id(&self, ids: &[String]) -> Result<Vec<Issue>, TrackerError> {
-        let ids: BTreeSet<&String> = ids.iter().collect();
-        let ids: Vec<&String> = ids.into_iter().collect();
         let mut issues = Vec::new();
         for some in ids.chunks(PAGE) {
             let filter = Map::from_iter([("id".to_owned(), json!({ "in": some }))]);
@@ -173,78 +206,12 @@ impl LinearTracker {
         Ok(issues)
     }
 
-    fn issue(&self, record: &Value) -> Result<Issue, String> {
-        let id = required(record, "id")?;
-        let identifier = required(record, "identifier")?;
-        let title = required(record, "title")?;
-        let state = optional(record, "/state/name").ok_or("an issue has no `state.name`")?;
-        let mut issue = Issue::new(&id, &identifier, &title, &state);
-        let nodes = |place: &str| {
-            let nodes = record.pointer(place).and_then(Value::as_array);
-            nodes.into_iter().flatten()
-        };
-        issue.description = optional(record, "/description");
-        // Zero means that none was given.
-        let priority = record.get("priority").and_then(Value::as_f64);
-        issue.priority = priority
-            .map(|it| it as i64)
-            .filter(|it| (1..=4).contains(it));
-        issue.branch_name = optional(record, "/branchName");
-        issue.url = optional(record, "/url");
-        issue.assignee_id = optional(record, "/assignee/id");
-        issue.labels = labels(nodes("/labels/nodes").filter_map(|it| it.get("name")?.as_str()));
-        issue.blocked_by = nodes("/inverseRelations/nodes")
-            .filter(|it| it.get("type").and_then(Value::as_str) == Some("blocks"))
-            .map(|it| Blocker {
-                id: optional(it, "/issue/id"),
-                identifier: optional(it, "/issue/identifier"),
-                state: optional(it, "/issue/state/name"),
-            })
-            .collect();
-        issue.created_at = optional(record, "/createdAt")
-            .as_deref()
-            .and_then(time::parse);
-        issue.updated_at = optional(record, "/updatedAt")
-            .as_deref()
-            .and_then(time::parse);
-        let is_done = |blocker: &Blocker| {
-            let state = blocker.state.as_deref().map(normalized);
-            state.is_some_and(|it| self.terminal.contains(&it))
-        };
-        let is_assigned = self.assignee.is_none() || self.assignee == issue.assignee_id;
-        issue.dispatchable = is_assigned && issue.blocked_by.iter().all(is_done);
-        Ok(issue)
-    }
-}
-
-impl Tracker for LinearTracker {
-    fn issues_in_states<'a>(
-        &'a self,
-        states: &'a [String],
-    ) -> BoxFuture<'a, Result<Vec<Issue>, TrackerError>> {
-        match states {
-            [] => async { Ok(Vec::new()) }.boxed(),
-            _ => self.in_states(states).boxed(),
-        }
-    }
-
-    fn issues_by_id<'a>(
-        &'a self,
-        ids: &'a [String],
-    ) -> BoxFuture<'a, Result<Vec<Issue>, TrackerError>> {
-        self.by_id(ids).boxed()
-    }
-
-    fn tools(&self, issue: &Issue) -> Vec<Arc<dyn Tool>> {
-        vec![Arc::new(LinearGraphql {
+    fn tool(&self, issue: &Issue) -> Arc<dyn Tool> {
+        Arc::new(LinearGraphql {
             http: self.http.clone(),
             endpoint: self.endpoint.clone(),
             issue: format!("{} (id {})", issue.identifier, issue.id),
-        })]
-    }
-
-    fn secret_variables(&self) -> Vec<String> {
-        self.http.secret_variables()
+        })
     }
 }
 
@@ -283,8 +250,7 @@ impl LinearGraphql {
             .ask(Method::POST, &self.endpoint, Some(&body))
             .await;
         let answer = asked.map_err(|error| error.to_string())?;
-        let text = self.http.scrub(&answer.body.to_string());
-        let body: Value = serde_json::from_str(&text).unwrap_or_default();
+        let body = self.http.scrubbed(&answer.body);
         let has_errors = body.get("errors").is_some_and(|it| !it.is_null());
         Ok(match (200..300).contains(&answer.status) && !has_errors {
             true => ToolResult::success(body),

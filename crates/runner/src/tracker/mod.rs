@@ -7,6 +7,7 @@ mod http;
 pub mod jira;
 pub mod linear;
 mod provider;
+mod remote;
 mod rest;
 
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use crate::config::TrackerConfig;
 use crate::env::Env;
 use crate::session::Tool;
 use crate::time::{self, Millis};
+use remote::{Remote, RemoteTracker};
 
 /// One piece of work, whatever its tracker calls it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -170,15 +172,19 @@ pub fn default_states(kind: &str) -> Option<(&'static [&'static str], &'static [
 pub fn open(config: &TrackerConfig, env: &Env) -> Result<Arc<dyn Tracker>, TrackerError> {
     match config.kind.as_str() {
         directory::KIND => Ok(Arc::new(directory::DirectoryTracker::new(config, env)?)),
-        github::KIND => Ok(Arc::new(github::GitHubTracker::new(config, env)?)),
-        gitlab::KIND => Ok(Arc::new(gitlab::GitLabTracker::new(config, env)?)),
-        jira::KIND => Ok(Arc::new(jira::JiraTracker::new(config, env)?)),
-        linear::KIND => Ok(Arc::new(linear::LinearTracker::new(config, env)?)),
+        github::KIND => remote(github::GitHubTracker::new(config, env)?),
+        gitlab::KIND => remote(gitlab::GitLabTracker::new(config, env)?),
+        jira::KIND => remote(jira::JiraTracker::new(config, env)?),
+        linear::KIND => remote(linear::LinearTracker::new(config, env)?),
         other => Err(TrackerError::new(
             TrackerErrorKind::UnsupportedKind,
             format!("`{other}` is not one of {}", KINDS.join(", ")),
         )),
     }
+}
+
+fn remote(service: impl Remote) -> Result<Arc<dyn Tracker>, TrackerError> {
+    Ok(Arc::new(RemoteTracker(service)))
 }
 
 /// Why a tracker gave no answer.

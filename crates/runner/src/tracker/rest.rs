@@ -1,7 +1,5 @@
-//! What GitHub and GitLab have in common: numbered issues that are open or closed, states as labels, and a tool that
-//! reaches the issues and changes of one project.
-
-use std::sync::Arc;
+//! What trackers read and write alike: members of records, pages, the numbered issues of GitHub and GitLab with states
+//! as labels, and a tool that reaches the issues and changes of one project.
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -10,7 +8,9 @@ use serde_json::{Map, Value, json};
 
 use super::http::Http;
 use super::{Issue, TrackerError, TrackerErrorKind};
+use crate::config::TrackerConfig;
 use crate::session::{Tool, ToolResult, ToolSpec};
+use crate::time::{self, Millis};
 
 /// So many issues are asked for at a time, as many as the trackers give.
 pub(super) const PAGE: usize = 100;
@@ -61,6 +61,44 @@ pub(super) fn priority(labels: &[String]) -> Option<i64> {
     })
 }
 
+/// An issue that has a number in its repository or project.
+pub(super) fn numbered(path: &str, number: u64, title: &str, state: &str) -> Issue {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let identifier = format!("{name}-{number}");
+    Issue::new(&number.to_string(), &identifier, title, state)
+}
+
+/// The numbers among some ids, in order.
+pub(super) fn numbers(ids: &[String]) -> Vec<u64> {
+    let mut numbers: Vec<u64> = ids.iter().filter_map(|id| id.parse().ok()).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+/// Whether the one who is wanted is among those whom an issue is assigned to, if somebody is.
+pub(super) fn is_assigned(record: &Value, key: &str, wanted: Option<&str>) -> bool {
+    let Some(wanted) = wanted else {
+        return true;
+    };
+    let mut names = list(record, "/assignees").filter_map(|it| it.get(key)?.as_str());
+    names.any(|name| name.eq_ignore_ascii_case(wanted))
+}
+
+/// The states in which issues are done, as they are compared.
+pub(super) fn terminal(config: &TrackerConfig) -> Vec<String> {
+    let states = config.terminal_states.iter();
+    states.map(|it| super::normalized(it)).collect()
+}
+
+/// Why the pages of a list do not fit together.
+pub(super) fn paging(why: &str) -> TrackerError {
+    TrackerError::new(TrackerErrorKind::Pagination, why)
+}
+
+pub(super) fn endless() -> TrackerError {
+    paging("there are too many pages of issues")
+}
+
 /// The records of a page.
 pub(super) fn records(body: Value) -> Result<Vec<Value>, TrackerError> {
     match body {
@@ -107,6 +145,17 @@ pub(super) fn optional(record: &Value, place: &str) -> Option<String> {
     (!text.trim().is_empty()).then(|| text.to_owned())
 }
 
+/// The entries of a list; none if there is no list.
+pub(super) fn list<'a>(record: &'a Value, place: &str) -> impl Iterator<Item = &'a Value> {
+    let list = record.pointer(place).and_then(Value::as_array);
+    list.into_iter().flatten()
+}
+
+/// A point in time; nothing for what cannot be read.
+pub(super) fn instant(record: &Value, place: &str) -> Option<Millis> {
+    time::parse(&optional(record, place)?)
+}
+
 /// The tool with which an agent reaches the issues and changes of the tracker's project, and nothing beyond.
 #[derive(Clone)]
 pub(super) struct ApiTool {
@@ -127,18 +176,13 @@ pub(super) struct ApiTool {
 }
 
 impl ApiTool {
-    pub fn shared(self) -> Vec<Arc<dyn Tool>> {
-        vec![Arc::new(self)]
-    }
-
     async fn run(&self, arguments: &Value) -> Result<ToolResult, String> {
         let Call { method, path, body } =
             Call::read(arguments, self.parts, self.within.as_deref())?;
         let url = format!("{}/{path}", self.project);
         let asked = self.http.ask(method, &url, body.as_ref()).await;
         let answer = asked.map_err(|error| error.to_string())?;
-        let text = self.http.scrub(&answer.body.to_string());
-        let body: Value = serde_json::from_str(&text).unwrap_or_default();
+        let body = self.http.scrubbed(&answer.body);
         let output = json!({ "status": answer.status, "body": body });
         Ok(match answer.status {
             200..300 => ToolResult::success(output),
