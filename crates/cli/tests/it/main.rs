@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod adapter;
+mod adapter_kills;
 mod agents;
 mod arguments;
 mod auth;
