@@ -44,10 +44,11 @@ impl Row for AdapterCost {
             &[
                 figure("thread and turn by hand, on a running server", "ms"),
                 figure("evaluation, pooled", "ms"),
+                figure("process, thread and turn by hand", "ms"),
                 figure("evaluation, a process each", "ms"),
                 figure("16 evaluations at once, pooled: each", "ms"),
                 figure("16 evaluations at once, a process each: each", "ms"),
-                figure("memory of a pooled evaluation that waits", "kB"),
+                figure("server memory of a pooled evaluation that waits", "kB"),
             ]
         }
     }
@@ -65,6 +66,7 @@ impl Row for AdapterCost {
             let values = vec![
                 by_hand(ground, count).await?,
                 one_by_one(&pooled, count).await?,
+                whole_by_hand(ground, count.div_ceil(5)).await?,
                 one_by_one(&alone, count.div_ceil(5)).await?,
                 at_once(&pooled).await?,
                 at_once(&alone).await?,
@@ -110,19 +112,33 @@ fn each(start: Instant, count: usize) -> f64 {
 
 async fn by_hand(ground: &Ground<'_>, count: usize) -> Result<f64> {
     let client = Client::connect(options(&ground.subject().program, ground.stock())).await?;
-    let turn = async || -> Result<()> {
-        let thread = client.start_thread(ThreadStartParams::default()).await?;
-        client.run_turn(prompt(&thread.id, "hello")).await?;
-        Ok(())
-    };
-    turn().await?;
+    turn(&client).await?;
     let start = Instant::now();
     for _ in 0..count {
-        turn().await?;
+        turn(&client).await?;
     }
     let each = each(start, count);
     client.disconnect().await;
     Ok(each)
+}
+
+/// A thread and its turn, as little as there can be.
+async fn turn(client: &Client) -> Result<()> {
+    let thread = client.start_thread(ThreadStartParams::default()).await?;
+    client.run_turn(prompt(&thread.id, "hello")).await?;
+    Ok(())
+}
+
+/// The same with a process each, from its start to its end.
+async fn whole_by_hand(ground: &Ground<'_>, count: usize) -> Result<f64> {
+    let start = Instant::now();
+    for _ in 0..count {
+        let options = options(&ground.subject().program, ground.stock());
+        let client = Client::connect(options).await?;
+        turn(&client).await?;
+        client.disconnect().await;
+    }
+    Ok(each(start, count))
 }
 
 async fn one_by_one(adapter: &Adapter, count: usize) -> Result<f64> {
