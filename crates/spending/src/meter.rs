@@ -54,12 +54,21 @@ struct State {
 impl Meter {
     /// For a thread that began on a day.
     pub fn new(ledger: Arc<dyn Ledger>, thread: String, since: NaiveDate) -> Self {
+        Self::of(ledger, thread, since, None)
+    }
+
+    /// For a thread that begins now, of which the ledger, which may be long, knows nothing.
+    pub fn new_thread(ledger: Arc<dyn Ledger>, thread: String) -> Self {
+        Self::of(ledger, thread, NaiveDate::MAX, Some(Amount::default()))
+    }
+
+    fn of(ledger: Arc<dyn Ledger>, thread: String, since: NaiveDate, used: Option<Amount>) -> Self {
         Self {
             ledger,
             thread,
             since,
             state: Mutex::new(State {
-                thread: None,
+                thread: used,
                 turn: Amount::default(),
                 last: None,
                 counted_until: Instant::now(),

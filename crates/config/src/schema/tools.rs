@@ -71,7 +71,12 @@ pub static MCP_SERVER: Section = Section::new(
         key("args", STRINGS, "Its arguments.").omitted(),
         key("env", STRING_MAP, "Variables set for it.").omitted(),
         key("env_vars", STRINGS, "Names of variables passed on to it.").omitted(),
-        key("cwd", PlainPath, "Directory it starts in; a relative one is taken from the server's own directory.").omitted(),
+        key(
+            "cwd",
+            PlainPath,
+            "Directory it starts in; a relative one is taken from the server's own directory.",
+        )
+        .omitted(),
         key("url", Str, "Address of a server that speaks HTTP.").omitted(),
         key(
             "bearer_token",

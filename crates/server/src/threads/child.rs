@@ -49,6 +49,7 @@ pub(crate) fn new(server: &Arc<Server>, child: Child<'_>) -> Result<Opened, Refu
         ),
     };
     let parts = Parts {
+        has_run: false,
         prompt: load::prompt_state(server, &child.session, &meta),
         thread: view::new(&meta, &child.session, log.as_ref()),
         meta,
@@ -99,6 +100,7 @@ pub(crate) fn with_context(
         .map_err(load::cannot_fork)?;
     history.push(output);
     let parts = Parts {
+        has_run: false,
         prompt: load::prompt_state(server, &child.session, &meta).stored(&replay),
         thread: load::stored_thread(server, meta.id, log.path())?,
         meta,
@@ -138,6 +140,7 @@ pub(crate) fn stored(
     let path = log.path();
     let history = load::history(server, &replay.history, path)?;
     let parts = Parts {
+        has_run: true,
         prompt: load::prompt_state(server, &session, &replay.meta).stored(&replay),
         thread: load::stored_thread(server, replay.meta.id, path)?,
         log: Some(log),

@@ -74,6 +74,7 @@ pub(crate) fn start(
         thread.preview = quipu_journal::first_words(&request.history).unwrap_or_default();
     }
     let parts = Parts {
+        has_run: false,
         meta,
         log,
         history: request.history,
@@ -122,6 +123,7 @@ pub(crate) fn resume(
     }
     let usage = replay.usage.as_ref().map(wire_usage);
     let parts = Parts {
+        has_run: true,
         left,
         meta: replay.meta,
         log: Some(log),
@@ -194,6 +196,7 @@ pub(crate) fn fork(
     thread.turns = std::mem::take(&mut replay.turns);
     let usage = replay.usage.as_ref().map(wire_usage);
     let parts = Parts {
+        has_run: false,
         meta,
         log,
         history,

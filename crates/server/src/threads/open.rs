@@ -46,6 +46,8 @@ pub(super) struct Parts {
     pub history_state: HistoryState,
     pub usage: Option<ThreadTokenUsage>,
     pub thread: Thread,
+    /// The thread has run before, under this id.
+    pub has_run: bool,
     pub prompt: PromptState,
     pub raw_items: bool,
     /// The last event that the client which opens the thread saw of it.
@@ -101,7 +103,7 @@ pub(super) fn open(
             server.model_client(&session.provider),
             parts.prompt,
             servers,
-            Spending::new(server, &handle, thread.created_at),
+            Spending::new(server, &handle, parts.has_run.then_some(thread.created_at)),
         ),
         tools: Tools::new(rules.rules, network::of(server, &session), hooks),
         replies: Replies::default(),

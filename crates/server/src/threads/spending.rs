@@ -30,16 +30,18 @@ pub(super) struct Spending {
 }
 
 impl Spending {
-    /// For a thread that began at a time, in Unix seconds.
-    pub fn new(server: &Server, thread: &ThreadHandle, created_at: i64) -> Self {
-        let began = DateTime::from_timestamp(created_at, 0).unwrap_or_else(Utc::now);
-        let ledger = Arc::clone(&server.ledger);
+    /// For a thread that has run since a time, in Unix seconds; for a new one without.
+    pub fn new(server: &Server, thread: &ThreadHandle, since: Option<i64>) -> Self {
+        let (ledger, id) = (Arc::clone(&server.ledger), thread.id.to_string());
+        let meter = match since {
+            None => Meter::new_thread(ledger, id),
+            Some(since) => {
+                let began = DateTime::from_timestamp(since, 0).unwrap_or_else(Utc::now);
+                Meter::new(ledger, id, began.date_naive())
+            }
+        };
         Self {
-            meter: Arc::new(Meter::new(
-                ledger,
-                thread.id.to_string(),
-                began.date_naive(),
-            )),
+            meter: Arc::new(meter),
             clock: None,
             began: Instant::now(),
             unpriced: None,

@@ -162,3 +162,16 @@ proptest! {
         }
     }
 }
+
+/// A day's ledger may have a hundred thousand lines.
+#[test]
+fn the_ledger_is_not_read_for_a_new_thread() {
+    let home = tempfile::tempdir().unwrap();
+    let ledger: Arc<dyn Ledger> = Arc::new(LedgerFiles::new(home.path()));
+    ledger.add(&entry("/a", 10, Some(0.5))).unwrap();
+    let counted = |meter: Meter| meter.count(entry("/a", 1, None)).tokens;
+    let known = Meter::new(Arc::clone(&ledger), "t".to_owned(), today());
+    assert_eq!(counted(known), 11);
+    let new = Meter::new_thread(Arc::clone(&ledger), "t".to_owned());
+    assert_eq!(counted(new), 1);
+}
