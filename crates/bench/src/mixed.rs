@@ -13,6 +13,7 @@ use tokio::time::MissedTickBehavior;
 
 use crate::ground::{Home, Subject};
 use crate::load::client;
+use crate::report::rounded;
 use crate::session::turn_params;
 use crate::soak::{Held, Sampler, Soak, Soaks};
 use crate::{Result, progress, usage};
@@ -25,6 +26,8 @@ const UNANSWERED: usize = 20;
 /// Archived threads that are stored at once; the oldest is deleted for a new one.
 const ARCHIVED: usize = 50;
 const PATIENCE: Duration = Duration::from_secs(60);
+/// An hour of samples is still a small file.
+const SAMPLED_EVERY: Duration = Duration::from_millis(4500);
 /// Descriptors of the server that may come and go.
 const SPARE_FILES: usize = 40;
 
@@ -73,7 +76,9 @@ async fn soak(subject: &Subject, model: &str, time: Duration) -> Result<Soak> {
         ticks.tick().await;
         work.second().await?;
         let held = held(process.pid(), temporary.path(), home.path())?;
-        sampler.sample(Some(held))?;
+        if sampler.since_last() >= SAMPLED_EVERY {
+            sampler.sample(Some(held))?;
+        }
         let open = held.open_files;
         let first = match work.is_settled() {
             true => *first.get_or_insert(open),
@@ -98,7 +103,8 @@ fn held(pid: i32, temporary: &Path, home: &Path) -> Result<Held> {
         threads: entries(format!("/proc/{pid}/task"))?,
         processes: usage::processes(pid)?,
         temporary_files: std::fs::read_dir(temporary)?.count(),
-        home_mb: size(home) as f64 / 1e6,
+        // The ledger is to have a line for each answer.
+        home_mb: rounded((size(home) - size(&home.join("usage"))) as f64 / 1e6),
     })
 }
 

@@ -63,7 +63,7 @@ pub struct Held {
     pub processes: usize,
     /// Entries of its directory for temporary files.
     pub temporary_files: usize,
-    /// All files of its home: rollouts, index, logs.
+    /// All files of its home but the ledger of usage: rollouts, index, logs.
     pub home_mb: f64,
 }
 
@@ -90,6 +90,10 @@ impl Sampler {
 
     pub fn elapsed(&self) -> Duration {
         self.start.elapsed()
+    }
+
+    pub fn since_last(&self) -> Duration {
+        self.sampled.elapsed()
     }
 
     pub fn sample(&mut self, held: Option<Held>) -> Result<()> {
@@ -163,7 +167,9 @@ const MEASURES: [Measure; 7] = [
     ("temporary files", |it| {
         Some(it.held?.temporary_files as f64)
     }),
-    ("home on disk, MB", |it| Some(it.held?.home_mb)),
+    ("home on disk without usage, MB", |it| {
+        Some(it.held?.home_mb)
+    }),
 ];
 
 impl Soaks {
