@@ -557,6 +557,16 @@ export abstract class Methods extends ClientEmitter {
     return this.request("command/exec/resize", params, options);
   }
 
+  /** Returns the shell and the directory of an environment. Experimental. */
+  environmentInfo(params: protocol.EnvironmentInfoParams, options?: CallOptions): Promise<protocol.EnvironmentInfoResponse> {
+    return this.request("environment/info", params, options);
+  }
+
+  /** Returns whether an environment can be used. Experimental. */
+  environmentStatus(params: protocol.EnvironmentStatusParams, options?: CallOptions): Promise<protocol.EnvironmentStatusResponse> {
+    return this.request("environment/status", params, options);
+  }
+
   /** Starts a process without a sandbox, which is reported on in notifications. Experimental. */
   processSpawn(params: protocol.ProcessSpawnParams, options?: CallOptions): Promise<protocol.ProcessSpawnResponse> {
     return this.request("process/spawn", params, options);

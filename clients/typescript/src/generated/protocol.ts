@@ -1120,6 +1120,48 @@ deferLoading?: boolean,
 namespace?: string, };
 
 /**
+ * Parameters of `environment/info`.
+ */
+export type EnvironmentInfoParams = { environmentId: string, };
+
+/**
+ * Result of `environment/info`.
+ */
+export type EnvironmentInfoResponse = { shell: EnvironmentShellInfo, 
+/**
+ * The working directory of the server, as a `file:` URL.
+ */
+cwd: string | null, };
+
+/**
+ * The shell of an environment.
+ */
+export type EnvironmentShellInfo = { 
+/**
+ * Such as `bash`.
+ */
+name: string, path: string, };
+
+/**
+ * Whether an environment can be used.
+ */
+export type EnvironmentStatusKind = "ready" | "pending" | "disconnected" | "unknown";
+
+/**
+ * Parameters of `environment/status`.
+ */
+export type EnvironmentStatusParams = { environmentId: string, };
+
+/**
+ * Result of `environment/status`.
+ */
+export type EnvironmentStatusResponse = { status: EnvironmentStatusKind, 
+/**
+ * Why it is unknown or disconnected.
+ */
+error?: string | null, };
+
+/**
  * Parameters of the notification `error`.
  */
 export type ErrorNotification = { error: TurnError, 
@@ -1257,6 +1299,29 @@ cwds?: Array<string> | null, };
 export type ExternalAgentConfigDetectResponse = { items: Array<ExternalAgentConfigMigrationItem>, };
 
 /**
+ * `externalAgentConfig/import/completed`.
+ */
+export type ExternalAgentConfigImportCompletedNotification = { importId: string, 
+/**
+ * By kind, in the order in which they were first taken over.
+ */
+itemTypeResults: Array<ExternalAgentConfigImportTypeResult>, };
+
+/**
+ * Something that could not be taken over.
+ */
+export type ExternalAgentConfigImportItemTypeFailure = { itemType: ExternalAgentConfigMigrationItemType, errorType: string | null, subErrorType: string | null, failureStage: string, message: string, cwd: string | null, source: string | null, };
+
+/**
+ * Something that was taken over.
+ */
+export type ExternalAgentConfigImportItemTypeSuccess = { itemType: ExternalAgentConfigMigrationItemType, cwd: string | null, source: string | null, target: string | null, 
+/**
+ * Always null: no sessions are taken over.
+ */
+title: string | null, };
+
+/**
  * Parameters of `externalAgentConfig/import`.
  */
 export type ExternalAgentConfigImportParams = { 
@@ -1268,7 +1333,20 @@ migrationItems: Array<ExternalAgentConfigMigrationItem>, };
 /**
  * Result of `externalAgentConfig/import`.
  */
-export type ExternalAgentConfigImportResponse = Record<string, never>;
+export type ExternalAgentConfigImportResponse = { 
+/**
+ * Names the import in `externalAgentConfig/import/completed`.
+ */
+importId?: string, };
+
+/**
+ * What became of the items of one kind.
+ */
+export type ExternalAgentConfigImportTypeResult = { itemType: ExternalAgentConfigMigrationItemType, successes: Array<ExternalAgentConfigImportItemTypeSuccess>, 
+/**
+ * Always empty: an import that fails is answered with an error.
+ */
+failures: Array<ExternalAgentConfigImportItemTypeFailure>, };
 
 /**
  * Something that can be taken over.
@@ -2289,7 +2367,7 @@ source: string,
  */
 refName?: string | null, 
 /**
- * Parts of a repository. Only an empty list is accepted: repositories are fetched whole.
+ * The directories of a repository that are fetched, besides the files at its top; all if there are none.
  */
 sparsePaths?: Array<string> | null, };
 
@@ -3095,7 +3173,24 @@ skills: Array<SkillSummary>, apps: Array<AppSummary>,
 /**
  * The names of MCP servers, sorted.
  */
-mcpServers: Array<string>, };
+mcpServers: Array<string>, 
+/**
+ * Hooks that run while the plugin is enabled.
+ */
+hooks?: Array<PluginHookSummary>, 
+/**
+ * Always empty: templates of apps belong to an account.
+ */
+appTemplates?: Array<JsonValue>, };
+
+/**
+ * A hook of a plugin.
+ */
+export type PluginHookSummary = { 
+/**
+ * Plugin, file, event and the position in the file.
+ */
+key: string, eventName: HookEventName, };
 
 /**
  * Parameters of `plugin/install`.
@@ -3161,7 +3256,11 @@ defaultPrompt: Array<string> | null,
 /**
  * As `#RRGGBB`.
  */
-brandColor: string | null, composerIcon: AbsolutePathBuf | null, logo: AbsolutePathBuf | null, screenshots: Array<AbsolutePathBuf>, };
+brandColor: string | null, composerIcon: AbsolutePathBuf | null, logo: AbsolutePathBuf | null, screenshots: Array<AbsolutePathBuf>, 
+/**
+ * Always empty: a plugin's images are files.
+ */
+screenshotUrls?: Array<string>, };
 
 /**
  * Parameters of `plugin/list`.
@@ -3541,7 +3640,7 @@ export type RealtimeConversationVersion = "v1" | "v2";
 /**
  * How much the model thinks before it speaks or acts.
  */
-export type ReasoningEffort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | "ultra";
+export type ReasoningEffort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | "ultra" | (string & {});
 
 /**
  * An effort that a model supports.
@@ -3825,7 +3924,7 @@ requestId: RequestId, };
 /**
  * Which kind of processing to ask the provider for.
  */
-export type ServiceTier = "fast" | "priority" | "flex" | "default";
+export type ServiceTier = "fast" | "priority" | "flex" | "default" | (string & {});
 
 /**
  * What started a thread.
@@ -4527,7 +4626,11 @@ serviceTier: ServiceTier | null, cwd: string,
 /**
  * The directories that `workspaceWrite` is about: the working directory, and those that the client added.
  */
-runtimeWorkspaceRoots?: Array<AbsolutePathBuf>, approvalPolicy: AskForApproval, approvalsReviewer: ApprovalsReviewer, sandbox: SandboxPolicy, 
+runtimeWorkspaceRoots?: Array<AbsolutePathBuf>, 
+/**
+ * The permission profile that was chosen; null if none was.
+ */
+activePermissionProfile?: ActivePermissionProfile | null, approvalPolicy: AskForApproval, approvalsReviewer: ApprovalsReviewer, sandbox: SandboxPolicy, 
 /**
  * Null leaves it to the model.
  */
@@ -5184,11 +5287,11 @@ export type ThreadReadStateOperation = { "type": "read" } | { "type": "unread" }
 /**
  * Parameters of `thread/readState/update`.
  */
-export type ThreadReadStateUpdateParams = { threadId: string, 
+export type ThreadReadStateUpdateParams = { threadId: string, operation: ThreadReadStateOperation, 
 /**
  * The revision that the user saw. If there is another one by now, nothing changes.
  */
-expectedRevision: string, operation: ThreadReadStateOperation, };
+expectedRevision: string, };
 
 /**
  * Result of `thread/readState/update`.
@@ -5400,7 +5503,11 @@ serviceTier: ServiceTier | null, cwd: string,
 /**
  * The directories that `workspaceWrite` is about: the working directory, and those that the client added.
  */
-runtimeWorkspaceRoots?: Array<AbsolutePathBuf>, approvalPolicy: AskForApproval, approvalsReviewer: ApprovalsReviewer, sandbox: SandboxPolicy, 
+runtimeWorkspaceRoots?: Array<AbsolutePathBuf>, 
+/**
+ * The permission profile that was chosen; null if none was.
+ */
+activePermissionProfile?: ActivePermissionProfile | null, approvalPolicy: AskForApproval, approvalsReviewer: ApprovalsReviewer, sandbox: SandboxPolicy, 
 /**
  * Null leaves it to the model.
  */
@@ -5688,7 +5795,7 @@ nextCursor: string | null, };
  */
 export type ThreadSectionMoveParams = { threadId: string, 
 /**
- * Null takes the thread out of its section.
+ * Required; null takes the thread out of its section.
  */
 sectionId?: string | null, 
 /**
@@ -5935,7 +6042,11 @@ serviceTier: ServiceTier | null, cwd: string,
 /**
  * The directories that `workspaceWrite` is about: the working directory, and those that the client added.
  */
-runtimeWorkspaceRoots?: Array<AbsolutePathBuf>, approvalPolicy: AskForApproval, approvalsReviewer: ApprovalsReviewer, sandbox: SandboxPolicy, 
+runtimeWorkspaceRoots?: Array<AbsolutePathBuf>, 
+/**
+ * The permission profile that was chosen; null if none was.
+ */
+activePermissionProfile?: ActivePermissionProfile | null, approvalPolicy: AskForApproval, approvalsReviewer: ApprovalsReviewer, sandbox: SandboxPolicy, 
 /**
  * Null leaves it to the model.
  */
@@ -6869,6 +6980,10 @@ export interface ClientRequests {
   "command/exec/terminate": { params: CommandExecTerminateParams; result: CommandExecTerminateResponse };
   /** Changes the terminal size of a running command. */
   "command/exec/resize": { params: CommandExecResizeParams; result: CommandExecResizeResponse };
+  /** Returns the shell and the directory of an environment. Experimental. */
+  "environment/info": { params: EnvironmentInfoParams; result: EnvironmentInfoResponse };
+  /** Returns whether an environment can be used. Experimental. */
+  "environment/status": { params: EnvironmentStatusParams; result: EnvironmentStatusResponse };
   /** Starts a process without a sandbox, which is reported on in notifications. Experimental. */
   "process/spawn": { params: ProcessSpawnParams; result: ProcessSpawnResponse };
   /** Writes to the standard input of a process. Experimental. */
@@ -7039,6 +7154,8 @@ export interface ServerNotifications {
   "deprecationNotice": DeprecationNoticeNotification;
   /** The configuration has a problem; says what is in force instead. */
   "configWarning": ConfigWarningNotification;
+  /** Settings of another agent were taken over. */
+  "externalAgentConfig/import/completed": ExternalAgentConfigImportCompletedNotification;
   /** Matches of an open search. */
   "fuzzyFileSearch/sessionUpdated": FuzzyFileSearchSessionUpdatedNotification;
   /** An open search has seen every file for its query. */

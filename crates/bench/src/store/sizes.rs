@@ -76,7 +76,7 @@ fn fill(database: &Database, template: &str, first: usize, end: usize) {
              kind, source, provider, cwd, preview, version)
          SELECT replace(path, '{template}', {id}::text), {id}, {id}, false, 1,
              CASE WHEN {is_whole} THEN length ELSE 200 END, created_at - n, updated_at - n, modified, kind, source,
-             provider, '/work/' || n % 1000, 'task ' || n || ' is ' || md5(n::text), version
+             provider, '/project/' || n % 1000, 'task ' || n || ' is ' || md5(n::text), version
          FROM quipu.rollouts, generate_series({first}, {last}) AS n WHERE thread = '{template}'"
     ));
     database.value(&format!(

@@ -13,28 +13,31 @@ use crate::support::app_server;
 
 /// A database, a model, and servers with homes of their own.
 pub struct Nodes {
+    cluster: Cluster,
+    database: String,
     url: String,
     model: ModelServer,
     homes: Vec<TempDir>,
     files: TempDir,
-    _cluster: Cluster,
 }
 
 impl Nodes {
     /// None where PostgreSQL is not installed.
     pub async fn new() -> Option<Nodes> {
         let cluster = Cluster::start()?;
-        let url = cluster.address(&cluster.database());
+        let database = cluster.database();
+        let url = cluster.address(&database);
         let mut migrate = Launch::new(crate::support::QUIPU)
             .args(["store", "migrate", "--store", &url])
             .start();
         assert!(migrate.exit().await.success());
         Some(Nodes {
+            cluster,
+            database,
             url,
             model: ModelServer::start().await.unwrap(),
             homes: Vec::new(),
             files: tempfile::tempdir().unwrap(),
-            _cluster: cluster,
         })
     }
 
@@ -69,6 +72,25 @@ impl Nodes {
         let home = self.home(more, store).to_str().unwrap().to_owned();
         let launch = app_server(arguments.iter().copied());
         launch.env("QUIPU_HOME", &home).start()
+    }
+
+    /// A server with the model that does what the prompt says.
+    pub fn start_offline(&mut self, store: &str, arguments: &[&str]) -> ServerProcess {
+        let home = tempfile::tempdir().unwrap();
+        let url = &self.url;
+        let config = format!("model_provider = \"offline\"\n[store]\nurl = \"{url}\"\n{store}");
+        std::fs::write(home.path().join("config.toml"), config).unwrap();
+        let launch = app_server(arguments.iter().copied());
+        let process = launch.env("QUIPU_HOME", home.path().to_str().unwrap());
+        self.homes.push(home);
+        process.start()
+    }
+
+    /// Ends all connections to the database.
+    pub fn cut_connections(&self) {
+        let others = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+            WHERE pid <> pg_backend_pid() AND datname = current_database()";
+        self.cluster.execute(&self.database, others);
     }
 
     /// The model calls a tool next.

@@ -98,23 +98,7 @@ impl Orchestrator {
             }
             None => self.tick(now, out),
         }
-        Ok(self.prospect(&id))
-    }
-
-    /// What an issue that shall be worked on now still waits for, which only the tracker or the workflow can change.
-    fn prospect(&self, id: &str) -> Done {
-        if let Some(error) = &self.invalid {
-            return Done::waiting(format!("the workflow cannot be used: {error}"));
-        }
-        let seen = self.idle.iter().find(|it| it.issue_id == id);
-        match seen.map(|it| &it.why) {
-            None if self.last_poll.is_some() && !self.listed.contains(id) => {
-                Done::waiting("the last poll did not find it in an active state")
-            }
-            // It was held until now.
-            None | Some(Verdict::Held(_)) => Done::new("queued"),
-            Some(why) => Done::waiting(why),
-        }
+        Ok(prospect(self, &id))
     }
 
     fn cancel(&mut self, identifier: &str, out: &mut Vec<Effect>) -> Result<Done, CommandError> {
@@ -154,5 +138,21 @@ impl Orchestrator {
             .or(idle.map(|it| &it.issue_id));
         id.cloned()
             .ok_or_else(|| CommandError::UnknownIssue(identifier.to_owned()))
+    }
+}
+
+/// What an issue that shall be worked on now still waits for, which only the tracker or the workflow can change.
+fn prospect(orchestrator: &Orchestrator, id: &str) -> Done {
+    if let Some(error) = &orchestrator.invalid {
+        return Done::waiting(format!("the workflow cannot be used: {error}"));
+    }
+    let seen = orchestrator.idle.iter().find(|it| it.issue_id == id);
+    match seen.map(|it| &it.why) {
+        None if orchestrator.last_poll.is_some() && !orchestrator.listed.contains(id) => {
+            Done::waiting("the last poll did not find it in an active state")
+        }
+        // It was held until now.
+        None | Some(Verdict::Held(_)) => Done::new("queued"),
+        Some(why) => Done::waiting(why),
     }
 }
