@@ -212,7 +212,8 @@ fn documents(release: &Release, programs: &[(Target, PathBuf)]) -> Outcome<PathB
     Ok(directory)
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use std::collections::BTreeMap;
 
