@@ -22,7 +22,7 @@ async fn a_conversation_is_kept_in_the_database_and_moves_out() {
     assert!(!invalid.contains("hidden-4711"), "{invalid}");
 
     let made = place.ok(&["store", "migrate", "--store", &url]).await;
-    assert!(made.contains("version 1 now"), "{made}");
+    assert!(made.contains("version 2 now"), "{made}");
     let mut settings = std::fs::read_to_string(home.join("config.toml")).unwrap();
     settings += &format!("[store]\nurl = \"{url}\"\n");
     std::fs::write(home.join("config.toml"), settings).unwrap();

@@ -1,5 +1,6 @@
 //! Three servers on one database, a client that connects to any of them, and faults at moments that look random: servers are
-//! killed and started again, and all connections to the database are cut. Nothing is missed, repeated or left open.
+//! killed and started again, and all connections to the database are cut. Nothing is missed, repeated or left open, where
+//! turns of a server that died end as interrupted.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -53,7 +54,8 @@ fn address(number: u64) -> String {
 
 async fn start(nodes: &mut Nodes, number: u64) -> ServerProcess {
     let address = address(number);
-    let store = format!("lease_seconds = 1\nnode_address = \"{address}\"\n");
+    let store =
+        format!("lease_seconds = 1\nnode_address = \"{address}\"\non_takeover = \"interrupt\"\n");
     let mut process = nodes.start_offline(&store, &["--listen", &address]);
     process.url().await;
     process

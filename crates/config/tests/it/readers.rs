@@ -218,6 +218,16 @@ const READERS: &[Reader] = &[
         &["url=store", "lease_seconds", "node_address", "node_secret"],
     ),
     read(
+        "store",
+        ".left_turns",
+        &[
+            "on_takeover=go_on",
+            "on_restart=go_on",
+            "workspace_hook",
+            "workspace_hook_timeout_seconds=workspace_hook_timeout",
+        ],
+    ),
+    read(
         "budget.turn",
         "BudgetLimit",
         &["tokens", "dollars", "seconds"],

@@ -218,7 +218,10 @@ async fn servers_that_do_not_start_say_why() {
     }
     let cases = [
         (slow, "timed out handshaking with MCP server after 1.5s"),
-        (missing, "No such file or directory (os error 2)"),
+        (
+            missing,
+            "cannot start `no-such-program`: No such file or directory (os error 2)",
+        ),
         (
             program("refuse"),
             "handshaking with MCP server failed: JSON-RPC error: -32000: no way",
