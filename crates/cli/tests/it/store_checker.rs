@@ -1,7 +1,7 @@
 //! The checker: three servers on one database behind a balancer, clients that do random things, and faults at random
 //! moments. What the clients saw and what is stored at the end must keep the rules of [`quipu_testkit::trace`].
 //!
-//! `QUIPU_FAULTS` is how many faults there are; without it nothing runs, since there are violations that are not mended yet
+//! `QUIPU_FAULTS` is how many faults there are; without it nothing runs, since it finds violations that are not fixed yet
 //! (docs/scale.md). `QUIPU_SEED` is what is behind everything that looks random.
 
 use std::collections::HashMap;

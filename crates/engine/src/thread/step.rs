@@ -170,7 +170,7 @@ fn idle(input: Input, shared: &mut Shared) -> Option<Turn> {
             notes.into_iter().for_each(|note| shared.remember(note));
         }
         Input::Note(note) => shared.remember(note),
-        // There is no turn to end or to hand over.
+        // No turn runs that could end or be handed over.
         Input::Interrupt { reply: None } | Input::Fault { .. } | Input::HandOver { .. } => {}
         // These report on what was cancelled with its turn.
         Input::Context { .. }

@@ -145,7 +145,7 @@ pub(super) fn optional(record: &Value, place: &str) -> Option<String> {
     (!text.trim().is_empty()).then(|| text.to_owned())
 }
 
-/// The entries of a list; none if there is no list.
+/// The entries of a list; none of anything else.
 pub(super) fn list<'a>(record: &'a Value, place: &str) -> impl Iterator<Item = &'a Value> {
     let list = record.pointer(place).and_then(Value::as_array);
     list.into_iter().flatten()

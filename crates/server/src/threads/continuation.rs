@@ -242,25 +242,26 @@ fn count(actor: &Actor, turn: &str, outputs: usize) -> Option<TurnError> {
 
 /// Gives the thread the settings of the turn, within the administrator's limits.
 fn restore_settings(actor: &mut Actor, context: &TurnContext) -> Result<(), Refusal> {
-    let told = stored::baseline(context);
-    let told = told.ok_or_else(|| Refusal::internal("the settings of the turn cannot be read"))?;
+    let baseline = stored::baseline(context);
+    let baseline =
+        baseline.ok_or_else(|| Refusal::internal("the settings of the turn cannot be read"))?;
     let params = TurnStartParams {
         cwd: Some(context.cwd.clone()),
-        approval_policy: Some(told.approval_policy),
-        sandbox_policy: Some(told.sandbox),
+        approval_policy: Some(baseline.approval_policy),
+        sandbox_policy: Some(baseline.sandbox),
         model: Some(context.model.clone()),
         effort: word(context.effort.as_deref()),
         summary: word(context.summary.as_deref()),
-        personality: told.personality,
+        personality: baseline.personality,
         ..TurnStartParams::default()
     };
     let rights = actor.session.rights(&actor.server, &params)?;
     rights::change_session(actor, rights, &params);
-    if let Some(mode) = told.collaboration_mode {
+    if let Some(mode) = baseline.collaboration_mode {
         actor.session.mode = mode;
     }
-    if told.developer_instructions.is_some() {
-        actor.session.developer_instructions = told.developer_instructions;
+    if baseline.developer_instructions.is_some() {
+        actor.session.developer_instructions = baseline.developer_instructions;
     }
     Ok(())
 }
